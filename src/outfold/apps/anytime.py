@@ -7,13 +7,10 @@ the last one, everything is as if all configurations had been collected at once.
 
 from __future__ import annotations
 
-import _thread
-import signal
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,8 +18,7 @@ from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..fitting.configs import Configs
 from ..formatting import seconds as duration
-
-Reason = Literal["budget", "interrupt", "terminate"]
+from .stopping import Reason, Stop
 
 # A wave takes about this many seconds at first, later half of the time spent so far, and never more than this share of the whole.
 _FIRST_WAVE, _GROWTH, _LARGEST_SHARE = 5.0, 0.5, 0.125
@@ -271,71 +267,6 @@ class _Costs:
         known = [self.of_config(name) for name in names]
         mean = float(np.mean([s for all_of_kind in self._seconds.values() for s in all_of_kind]))
         return sum(mean * self._pace if one is None else one for one in known)
-
-
-# -- stopping -------------------------------------------------------------------------------------------------
-
-
-class Stop:
-    """A context in which SIGTERM and the end of a budget arrive as `KeyboardInterrupt`, as Ctrl-C does.
-
-    Signals need the main thread; in another one, `due` says that the budget is over.
-    """
-
-    reason: Reason = "interrupt"
-
-    def __init__(self) -> None:
-        self.due = False
-        self._timer: threading.Timer | None = None
-        self._before: dict[signal.Signals, Any] = {}
-        self._open, self._lock = False, threading.RLock()
-
-    def __enter__(self) -> Stop:
-        self._open = True
-        if threading.current_thread() is threading.main_thread():
-            handlers = {signal.SIGINT: self._on_interrupt, signal.SIGTERM: lambda *_: self._interrupt("terminate")}
-            self._before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._open = False
-        if self._timer is not None:
-            self._timer.cancel()
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def after(self, seconds: float) -> None:
-        """Interrupt the search after this time, instead of at an earlier one that was set."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = threading.Timer(max(seconds, 0.0), self._interrupt, ("budget",))
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _on_interrupt(self, number: int, frame: Any) -> None:
-        """Ctrl-C does what it did before; a process in the background may ignore it, but not the end of its budget."""
-        before = self._before.get(signal.SIGINT)
-        if self.due:
-            if self._open:
-                raise KeyboardInterrupt
-        elif before is signal.default_int_handler:
-            raise KeyboardInterrupt
-        elif callable(before):
-            before(number, frame)
-
-    def _interrupt(self, reason: Reason) -> None:
-        with self._lock:
-            if not self._open:
-                return
-            self.reason, self.due = reason, True
-            main = threading.main_thread().ident
-            if not self._before or main is None:
-                return  # `due` is looked at whenever a fit is done
-            if hasattr(signal, "pthread_kill"):
-                signal.pthread_kill(main, signal.SIGINT)  # it waits where interrupts are held back
-            else:
-                _thread.interrupt_main()
 
 
 def words_for_stop(found: Found, budget: float | None) -> str:

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import compare, estimate
+from ..apps.report_again import write_again
 from ..data.predictions import Predictions
 from ..exceptions import FileError, InputError, invalid
 from ..formatting import count
+from ..io import ledger
 from ..io.store import load as load_oof
 from ..models import confront, load_model
 from ..models.labels import labelled
@@ -167,6 +169,21 @@ def _confront(args: argparse.Namespace) -> None:
     store = None if args.forget else folder / _STORE
     found = confront(oof, model, rows.frame, rows.y, groups=rows.groups, store=store, **options)
     print_as(args.format, found, found.to_dict, lambda: found.to_frame("pandas").to_dict("records"))
+    if store is not None:
+        _update_report(folder, len(ledger.entries(oof)))
+
+
+def _update_report(folder: Path, n_before: int) -> None:
+    """Write the report of the folder again if the ledger has become longer, and say so."""
+    if len(ledger.entries(load_oof(folder / _STORE))) == n_before:
+        _note("these rows are in the ledger already")
+        return
+    page = write_again(folder)
+    if page is not None:
+        _note(f"{page} shows it too")
+        return
+    command = f"outfold report {folder / _STORE} -o {folder / 'report.html'}"
+    _note(f"report.html is as it was, because this folder does not say what else is on it; a page with it: {command}")
 
 
 # -- tied, samples-needed -----------------------------------------------------------------------------------
