@@ -13,7 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
-from outfold.apps.anytime import AnytimeSearch, Found, Stop, _Waves, kind_of_model, words_for_stop
+from outfold.apps.anytime import AnytimeSearch, Found, _Waves, kind_of_model, words_for_stop
+from outfold.apps.stopping import Stop
 from outfold.fitting.configs import Configs
 
 X, y = make_classification(160, 8, n_informative=3, flip_y=0.2, random_state=0)

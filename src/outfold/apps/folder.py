@@ -13,7 +13,7 @@ from typing import Any
 from ..exceptions import FileError, InputError, OutfoldError
 from ..io import ledger
 from ..io.store import load, settle
-from ..models import about, saving
+from ..models import about
 from .live import FILE as PROGRESS
 
 # Where a search keeps what it has fitted, and the predictions of the configurations that are finished.
@@ -75,10 +75,10 @@ class RunFolder:
         # What came true since the draft was made is in the old answer alone.
         ledger.extend(draft / ANSWER, known_ledger(self.path / ANSWER))
         settle(self.path / ANSWER)
-        if (draft / saving.FILE).exists():
+        names = sorted((path.name for path in draft.iterdir()), key=lambda name: name == label)
+        if label in names:
             (self.path / label).unlink(missing_ok=True)
-        names = [path.name for path in draft.iterdir() if path.name != label]
-        for name in (*names, *([label] if (draft / label).exists() else [])):
+        for name in names:
             os.replace(draft / name, self.path / name)
 
 

@@ -11,7 +11,7 @@ from .. import formatting
 from ..reporting import Report
 from ..reporting.text import Rounding
 from ..results import AtThreshold, Baseline, Confrontation, Estimate, Finding
-from .anytime import Reason
+from .stopping import Reason
 
 # Configurations that are printed.
 _BEST = 5
