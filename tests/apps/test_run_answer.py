@@ -112,6 +112,16 @@ def test_the_threshold_is_computed_once_and_a_space_sees_training_rows_only(tmp_
     assert f"on {len(apart)} test samples" in page
 
 
+def test_a_search_that_was_stopped_does_not_look_at_the_test_part(tmp_path):
+    said = []
+    found = run_on(make(), tmp_path, said, test=0.3, budget=1e-6)
+    assert (found.reason, found.test) == ("budget", None)
+    assert "ledger" not in of.load(tmp_path / "out" / "run.oof").provenance
+    assert "the test part is not scored yet: that is done once, when the search is complete" in said
+    whole = run_on(make(), tmp_path, test=0.3)
+    assert whole.test.n_new == N - whole.estimate.n_samples
+
+
 # -- all that was tried counts ------------------------------------------------------------------------------
 
 
@@ -157,7 +167,9 @@ def test_two_runs_in_one_folder(tmp_path):
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in ("progress.json", "search.oof")}
+    return {
+        path.name: path.read_bytes() for path in folder.iterdir() if path.name not in ("progress.json", "search.oof")
+    }
 
 
 def test_a_second_ctrl_c_leaves_the_old_answer_or_a_new_one(tmp_path, monkeypatch):
@@ -230,7 +242,11 @@ def test_merged_classes_new_labels_ids_and_the_report(tmp_path, capsys):
     assert f"note: {out / 'report.html'} shows it too" in notes
     page = (out / "report.html").read_text()
     assert "on 40 new samples" in page
-    assert "merged into &#x27;other&#x27;" in page or "merged into 'other'" in page or "merged into &#39;other&#39;" in page
+    assert (
+        "merged into &#x27;other&#x27;" in page
+        or "merged into 'other'" in page
+        or "merged into &#39;other&#39;" in page
+    )
     assert cli.main(["confront", str(out), str(new)]) == 0
     assert "these rows are in the ledger already" in capsys.readouterr().err
     # The ids tell which row is which.

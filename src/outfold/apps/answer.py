@@ -99,7 +99,12 @@ class Answer:
         oof, path = self.found.oof, draft / ANSWER
         oof.save(path)
         ledger.extend(path, known_ledger(folder / ANSWER))
-        return confront(oof, self.configs, self.table.X, self.table.y, store=path) if self._has_test_part else None
+        if not self._has_test_part:
+            return None
+        if self.found.left:  # what is selected may change
+            self.say("the test part is not scored yet: that is done once, when the search is complete")
+            return None
+        return confront(oof, self.configs, self.table.X, self.table.y, store=path)
 
     @property
     def _has_test_part(self) -> bool:
