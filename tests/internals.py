@@ -12,6 +12,7 @@ _SOURCES = {
     "formatting": "outfold",
     "demo": "outfold.apps",
     "run": "outfold.apps",
+    "report_again": "outfold.apps",
     "Live": "outfold.apps.live",
     "Standing": "outfold.apps.anytime",
     "Roles": "outfold.apps.table",

@@ -7,7 +7,7 @@ import pytest
 
 import outfold as of
 from extras import pd
-from internals import run
+from internals import report_again, run
 from outfold.exceptions import InputError, OutfoldError
 from outfold.learners import spaces
 
@@ -277,13 +277,13 @@ def test_the_page_is_live_until_there_is_a_report(frame, tmp_path, monkeypatch):
     import json
 
     states = []
-    whole = run.report
+    whole = report_again.report
 
     def watched(*args, **options):
         states.append(json.loads((tmp_path / "out" / "progress.json").read_text())["state"])
         return whole(*args, **options)
 
-    monkeypatch.setattr(run, "report", watched)
+    monkeypatch.setattr(report_again, "report", watched)
     run_on(frame, tmp_path)
     states.append(json.loads((tmp_path / "out" / "progress.json").read_text())["state"])
     assert states == ["running", "finished"]

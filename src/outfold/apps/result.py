@@ -11,7 +11,7 @@ from .. import formatting
 from ..reporting import Report
 from ..reporting.text import Rounding
 from ..results import AtThreshold, Baseline, Confrontation, Estimate, Finding
-from .anytime import Reason
+from .stopping import Reason
 
 # Configurations that are printed.
 _BEST = 5
@@ -72,15 +72,21 @@ class RunResult:
     def _best(self) -> list[str]:
         """The first few configurations, and what their scores are worth."""
         board, made = self.page.leaderboard, self.estimate
-        shown = [(name, score) for name, score in zip(board.configs, board.scores, strict=True)][:_BEST]
-        digits = max(Rounding(made).digits, 0)
-        lines = [f"  {score:>8.{digits}f}  {formatting.shorten(name, 90)}" for name, score in shown]
+        scores = list(zip(board.configs, board.scores.tolist(), strict=True))
+        # Another rule than the best score may select one that is further down.
+        shown = scores[:_BEST] + [row for row in scores[_BEST:] if row[0] == made.selected]
+        say = Rounding(made)
         if len(shown) < 2:
+            ((name, score),) = shown
             only = "all others were dropped early" if board.left_out else "the only configuration"
-            return [f"Cross-validation score: {lines[0].strip()} ({only})"]
+            return [f"Cross-validation score: {say(score)}  {formatting.shorten(name, 90)} ({only})"]
+        lines = [
+            f"  {say(score):>8}  {formatting.shorten(name, 90)}{'  (selected)' if name == made.selected else ''}"
+            for name, score in shown
+        ]
         words = self.page.leaderboard.rule or f"by {formatting.called(made.metric)}"
-        within = ", over all folds; the sentence above counts within folds" if made.aggregate == "within" else ""
-        return [f"{words[0].upper()}{words[1:]}, before the correction{within}:", *lines]
+        other = f"; the winner's score above is made {made.scored_as}" if made.scored_as else ""
+        return [f"{words[0].upper()}{words[1:]}, before the correction{other}:", *lines]
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [("selected", self.page.description or self.estimate.selected)]

@@ -11,9 +11,8 @@ from string import Template
 
 from ..exceptions import FileError
 from ..reporting.page import Answer
+from .folder import REPORT
 from .live import FILE, standing_of
-
-REPORT = "report.html"
 
 
 def pages_of(folder: Path) -> Answer:

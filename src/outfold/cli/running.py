@@ -45,7 +45,10 @@ def add_run(commands: Any) -> CommandParser:
     _add_columns(parser)
     add_dialect(parser)
     add_selection(
-        parser, "what to select by (default: roc_auc, accuracy or r2, depending on the task)", "pooled", "best"
+        parser,
+        "what to select by (default: roc_auc, accuracy or r2, depending on the task)",
+        "within folds for AUC and concordance, else pooled",
+        "best",
     )
     cut = "where to cut probabilities: youden, f1, sensitivity=0.9, cost=5:1 or a number (default: as the model does)"
     add_option(parser, "--threshold", metavar="T", help=cut)

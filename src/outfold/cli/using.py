@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import compare, estimate
+from ..apps.folder import ANSWER, REPORT
+from ..apps.report_again import write_again
 from ..data.predictions import Predictions
 from ..exceptions import FileError, InputError, invalid
 from ..formatting import count
+from ..io import ledger
 from ..io.store import load as load_oof
 from ..models import confront, load_model
 from ..models.labels import labelled
@@ -26,8 +29,6 @@ from .printing import print_as
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_STORE = "run.oof"
 
 _PREDICT = """\
 examples:
@@ -159,14 +160,30 @@ def _add_confront(commands: Any) -> None:
 
 def _confront(args: argparse.Namespace) -> None:
     folder = folder_of(args.folder)
-    oof, model = load_oof(folder / _STORE), load_model(folder, args.trust)
+    oof, model = load_oof(folder / ANSWER), load_model(folder, args.trust)
     rows = labelled(read_rows(args, model.about.marks), model.about, args.target)
     if rows.n_left_out:
         _note(f"left out {count(rows.n_left_out, 'row')} without a label")
     options = given(args, "metric", "n_resamples", "confidence_level", "rng")
-    store = None if args.forget else folder / _STORE
+    store = None if args.forget else folder / ANSWER
     found = confront(oof, model, rows.frame, rows.y, groups=rows.groups, store=store, **options)
     print_as(args.format, found, found.to_dict, lambda: found.to_frame("pandas").to_dict("records"))
+    if store is not None:
+        _update_report(folder, len(ledger.entries(oof)))
+
+
+def _update_report(folder: Path, n_before: int) -> None:
+    """Write the report of the folder again if the ledger has become longer, and say so."""
+    if len(ledger.entries(load_oof(folder / ANSWER))) == n_before:
+        _note("these rows are in the ledger already")
+        return
+    page = write_again(folder)
+    if page is not None:
+        _note(f"{page} shows it too")
+        return
+    if (folder / REPORT).exists():
+        command = f"outfold report {folder / ANSWER} -o {folder / REPORT}"
+        _note(f"{folder / REPORT} does not show it: an older outfold wrote this folder. A new page: {command}")
 
 
 # -- tied, samples-needed -----------------------------------------------------------------------------------
@@ -217,5 +234,5 @@ def _samples_needed(args: argparse.Namespace) -> None:
 def _load(args: argparse.Namespace) -> Predictions:
     """The predictions of a file, or of the folder of a run."""
     if os.path.isdir(args.file):
-        args.file = str(Path(args.file) / _STORE)
+        args.file = str(Path(args.file) / ANSWER)
     return load(args)

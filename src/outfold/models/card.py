@@ -20,6 +20,9 @@ def _head(about: ModelAbout) -> Iterator[str]:
     yield ""
     what = {"binary": "one of two classes", "multiclass": "one of several classes", "regression": "a number"}
     yield f"It predicts {_code(about.target)}: {what.get(about.task, 'a risk')}" + _classes(about) + "."
+    if about.merged:
+        into = next(iter(about.merged.values()))
+        yield f"Rare classes of the training table were merged into {_code(into)}: {', '.join(map(_code, about.merged))}."
     yield ""
     yield about.description or f"Configuration: {_code(about.configuration)}."
     if about.description:

@@ -73,9 +73,13 @@ def fold_draws(
 
 def wilson(k: float, n: float, level: float) -> Ends:
     """Shares that a score test does not reject (Wilson 1927); an end at 0 or 1 is exact. No answers tell nothing."""
+    return wilson_by(k, n, -normal_quantile((1 - level) / 2))
+
+
+def wilson_by(k: float, n: float, z: float) -> Ends:
+    """The same for a test that rejects from this statistic on."""
     if n == 0:
         return 0.0, 1.0
-    z = -normal_quantile((1 - level) / 2)
     p, square = k / n, z * z
     centre = (p + square / (2 * n)) / (1 + square / n)
     half = z * np.sqrt(p * (1 - p) / n + square / (4 * n * n)) / (1 + square / n)
