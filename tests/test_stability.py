@@ -512,5 +512,9 @@ def test_one_data_set_shows_estimates_only():
         stability.variance_components(oof)
     with pytest.raises(NeedError, match=r"variance_components needs two folds, repeated so that .*Plan\.blocked"):
         stability.variance_components(oof.sel(repeat=[0, 1]), "accuracy", "bayes")
+    state = np.array(oof.state)
+    state[0, 2, 1] = State.PENDING
+    with pytest.raises(NeedError, match=r"variance_components needs the scores of all halves; some are missing"):
+        stability.variance_components(replace(oof, state=state), "accuracy", "bayes")
     with pytest.raises(InputError, match=r"shape \(data sets, m, 2\) or \(m, 2\)"):
         stability.variance_components([[0.5, 0.6]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -246,7 +246,7 @@ def cochran_q(
     >>> of.compare.cochran_q(oof, "mean")
     <Omnibus cochran_q of 3 configurations: p = 0.0115>
     """
-    return _omnibus("cochran_q", source, metric, configs, confidence_level, repeat)
+    return _omnibus(_COCHRAN, source, metric, configs, confidence_level, repeat)
 
 
 @public
@@ -281,26 +281,33 @@ def f_looney(
     >>> of.compare.f_looney(oof, "mean")
     <Omnibus f_looney of 3 configurations: p = 0.0101>
     >>> of.compare.f_looney(oof, "mean", adjusted=True)
-    <Omnibus f_looney of 3 configurations: p = 0.0199>
+    <Omnibus f_looney of 3 configurations: p = 0.0175>
     """
-    name = "f_looney, adjusted" if adjusted else "f_looney"
-    return _omnibus(name, source, metric, configs, confidence_level, repeat)
+    test = _LOONEY_PLUS if adjusted else _LOONEY
+    return _omnibus(test, source, metric, configs, confidence_level, repeat)
 
 
-_OMNIBUS: dict[str, tuple[Callable[[Any], paired.Test], str, str, str]] = {
-    "cochran_q": (paired.cochran_q, "Q", "Cochran's Q test", "Cochran 1950; Raschka 2018, sect. 4.6"),
-    "f_looney": (paired.looney_f, "F", "F test of samples by models", "Looney 1988"),
-    "f_looney, adjusted": (
-        paired.looney_f_plus,
-        "F",
-        "F test of samples by models, degrees of freedom adjusted by epsilon (F+)",
-        "Looney 1988; Greenhouse & Geisser 1959",
-    ),
-}
+class _OmnibusTest(NamedTuple):
+    """A test of several models at once."""
+
+    name: str  # that of its function in `outfold.compare`
+    compute: Callable[[Any], paired.Test]
+    statistic_name: str
+    description: str
+    reference: str
+
+
+_COCHRAN = _OmnibusTest("cochran_q", paired.cochran_q, "Q", "Cochran's Q test", "Cochran 1950; Raschka 2018, sect. 4.6")
+_LOONEY = _OmnibusTest("f_looney", paired.looney_f, "F", "F test of samples by models", "Looney 1988")
+_LOONEY_PLUS = _LOONEY._replace(
+    compute=paired.looney_f_plus,
+    description="F test of samples by models, degrees of freedom adjusted by epsilon (F+)",
+    reference="Looney 1988; Greenhouse & Geisser 1959",
+)
 
 
 def _omnibus(
-    test_name: str,
+    asked_test: _OmnibusTest,
     source: Source,
     metric: MetricLike | None,
     configs: Sequence[str | int] | None,
@@ -308,8 +315,7 @@ def _omnibus(
     repeat: int | None,
 ) -> Omnibus:
     level = check_confidence_level(confidence_level)
-    compute, statistic_name, description, reference = _OMNIBUS[test_name]
-    name = test_name.partition(",")[0]
+    name, compute, statistic_name, description, reference = asked_test
     asked = ComparedConfigs(source, default_metric(source, metric, _METRIC), configs)
     compared = asked.of_repeat(repeat)
     check_requirements(name, _NEEDS, compared)

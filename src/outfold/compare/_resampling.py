@@ -406,7 +406,7 @@ def t_5x2cv_combined(
 
     Examples: {outfold, five_by_two}
     >>> of.compare.t_5x2cv_combined(scores, None, "a", "b")
-    <Comparison t_5x2cv_combined a - b: score +0.0180, p = 0.0109>
+    <Comparison t_5x2cv_combined a - b: score +0.0180, p = 0.0245>
     """
     return compare_pair(t_5x2cv_combined, source, metric, a, b, alternative, confidence_level, rope)
 

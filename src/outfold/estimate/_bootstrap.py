@@ -470,8 +470,8 @@ def inbag(
     References: {raschka2018}
 
     Examples: {models, rounds}
-    >>> round(of.estimate.inbag(oof, "accuracy", "neighbours").value, 2)
-    0.92
+    >>> round(of.estimate.inbag(oof, "accuracy", "neighbours").value, 3)
+    0.925
     """
     subject = Subject(oof, metric, config, rule, aggregate)
     scoring = InBag(subject.oof, subject.metric)

@@ -73,7 +73,7 @@ def blocked_t(
     Examples: {outfold}
     >>> low, high = of.intervals.blocked_t([[0.81, 0.78], [0.84, 0.80], [0.79, 0.80]])
     >>> print(f"{low:.3f} to {high:.3f}")
-    0.754 to 0.853
+    0.755 to 0.852
     """
     level, s = check_confidence_level(confidence_level), numbers(fold_scores, "fold_scores")
     if s.ndim != 2 or s.shape[1] != 2 or len(s) < 2 or not np.isfinite(s).all():

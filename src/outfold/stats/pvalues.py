@@ -102,11 +102,13 @@ def westfall_young(p: Floats, extremes: Callable[[int], Floats]) -> Floats:
     """
     defined = np.flatnonzero(~np.isnan(p))
     order = defined[np.argsort(-p[defined], kind="stable")]
-    out, smallest = np.full(len(p), np.nan), np.inf
+    out = np.full(len(p), np.nan)
+    smallest: Floats | float = np.inf
     for k, i in enumerate(order, start=1):
         drawn = extremes(int(i))
         b = len(drawn)
-        smallest = np.minimum(smallest, 1 - np.searchsorted(np.sort(drawn), drawn, side="left") / b)
+        own = 1 - np.searchsorted(np.sort(drawn), drawn, side="left") / b
+        smallest = np.asarray(np.minimum(smallest, own))
         chance = (1 + np.sum(smallest <= p[i])) / (b + 1)
         out[i] = min(max(chance, p[i]), k * p[i], 1.0)
     out[order[::-1]] = np.maximum.accumulate(out[order[::-1]])
