@@ -606,3 +606,31 @@ def test_kill_between_folds_and_resume(data, path, log, scripts, setting, n_jobs
     equal(load(path), whole)
     assert load(path).provenance["drops"] == whole.provenance["drops"]
     assert whole.provenance["fits_saved"] == load(path).provenance["fits_saved"] > 0
+
+
+# -- ending within a repeat -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [None, RULE], ids=["all", "dropping"])
+def test_a_narrow_interval_ends_a_repeat_early(data, path, rule):
+    arguments = {"plan": Plan(folds=6), "repeats": "auto", "drop": rule, "progress": False, "metric": "accuracy"}
+    stop = stability.Width(0.24, after="fold")
+    oof = collect(configs(), *data, **arguments, stop=stop)
+    last = oof.provenance["stopped_after_fold"]
+    assert (oof.provenance["stopped_after"], oof.n_repeats) == (1, 1)
+    assert 0 < last < 5
+    done = oof.state == State.DONE
+    assert not done[:, 0, last + 1 :].any()
+    # The rule held after this fold, and not after the one before.
+    running = [name for j, name in enumerate(oof.configs) if done[j, 0, last]]
+    assert stop.holds(oof, running)
+    state = np.array(oof.state)
+    state[:, 0, last] = np.where(state[:, 0, last] == State.DONE, State.PENDING, state[:, 0, last])
+    assert not stop.holds(replace(oof, state=state), running)
+    assert "OF206" in {note.code for note in of.estimate.bbc(oof).notes}
+    equal(oof, collect(configs(), *data, **arguments, stop=stop, n_jobs=2))
+    begun = collect(configs(), *data, **arguments, stop=stability.Width(0.5, after="fold"), store=path)
+    assert begun.provenance["stopped_after_fold"] < last
+    went_on = collect(configs(), *data, **arguments, stop=stop, store=path)
+    assert np.array_equal(went_on.state, oof.state)
+    assert np.array_equal(went_on.data, oof.data, equal_nan=True)

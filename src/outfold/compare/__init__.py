@@ -10,6 +10,7 @@ from ._resampled_sets import bootstrap, permutation
 from ._resampling import (
     f_5x2cv,
     t_5x2cv,
+    t_5x2cv_combined,
     t_bayes,
     t_blocked_3x2,
     t_blocked_mx2,
@@ -38,6 +39,7 @@ __all__ = [
     "power",
     "samples_needed",
     "t_5x2cv",
+    "t_5x2cv_combined",
     "t_bayes",
     "t_blocked_3x2",
     "t_blocked_mx2",

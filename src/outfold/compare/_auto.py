@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from ..data.notes import Note
 from ..exceptions import InputError, NeedError
 from ..formatting import read_sentences
 from ..metrics import MetricLike
-from ..requirements import Requirement, in_words, met
+from ..metrics._scoring import sample_bootstrap
+from ..requirements import PREDICTIONS, Requirement, check_requirements, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
 from ._compared import ComparedConfigs, Source, refuse_unfinished
@@ -230,7 +231,7 @@ def auto(
     return replace(found[0], reason=choice.reason)
 
 
-Adjust = Literal["holm", "bonferroni", "bh", "none"]
+Adjust = Literal["holm", "bonferroni", "bh", "westfall_young", "none"]
 
 _ADJUST: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "holm": adjustments.holm,
@@ -238,7 +239,10 @@ _ADJUST: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "bh": adjustments.benjamini_hochberg,
     "none": lambda p: p,
 }
-ADJUSTMENTS = tuple(_ADJUST)
+RESAMPLED = "westfall_young"
+ADJUSTMENTS: tuple[str, ...] = get_args(Adjust)
+# Draws of samples that tell how tests depend on each other, the same in every call.
+_N_DRAWS, _SEED = 10_000, 0
 # From this number of pairs on, p values that are not adjusted get a caveat.
 _MANY = 3
 
@@ -272,7 +276,7 @@ def pairs(
     -------
     Comparisons
         A sequence of `Comparison`, one for each pair.
-    References: {holm1979, benjamini1995}
+    References: {holm1979, benjamini1995, westfall1993, westfall2010}
 
     Examples: {outfold}
     >>> folds = {"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81], "c": [0.70, 0.72, 0.75]}
@@ -291,15 +295,37 @@ def pairs(
     first, about = _first(compared, hypothesis, chosen) if omnibus and n > 2 else (None, "")
     found = compare_pairs(chosen, compared, positions, hypothesis, **chosen_options)
     p, n_pairs, alpha = found.arrays.pvalue, len(found), found.terms.alpha
+    none = p is None or np.isnan(p).all()
     return replace(
         found,
         adjust=adjust,
-        adjusted=None if p is None or np.isnan(p).all() else np.asarray(_ADJUST[adjust](p)),
+        adjusted=None if p is None or none else _adjusted(adjust, p, compared, positions, found.terms.alternative),
         control=None if position is None else compared.configs[position],
         omnibus=first,
         reason=" ".join(filter(None, (reason, about))),
         notes=found.notes if p is None or adjust != "none" else (*found.notes, *unadjusted_notes(n_pairs, alpha)),
     )
+
+
+def _adjusted(
+    adjust: str, p: NDArray[np.float64], compared: ComparedConfigs, pairs: NDArray[np.intp], alternative: str
+) -> NDArray[np.float64]:
+    """(P,) p values adjusted for their number."""
+    if adjust != RESAMPLED:
+        return np.asarray(_ADJUST[adjust](p))
+    check_requirements(f"`adjust={adjust!r}`", (PREDICTIONS,), compared, "Use `adjust='holm'`.")
+    scoring, sign = compared.scoring, compared.sign
+    blocks = sample_bootstrap(scoring, False, _SEED).blocks(_N_DRAWS)
+    # Around the observed scores, as if no two configurations differed.
+    drawn = np.concatenate([scoring.scores(weights) for weights in blocks]) - scoring.scores()
+    drawn = drawn[~np.isnan(drawn).any(axis=1)]
+
+    def extremes(i: int) -> NDArray[np.float64]:
+        first, second = pairs[i]
+        difference = sign * (drawn[:, first] - drawn[:, second])
+        return np.abs(difference) if alternative == "two-sided" else difference * (1 if alternative == "better" else -1)
+
+    return adjustments.westfall_young(p, extremes)
 
 
 def find_compared(

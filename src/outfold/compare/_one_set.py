@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -246,7 +246,7 @@ def cochran_q(
     >>> of.compare.cochran_q(oof, "mean")
     <Omnibus cochran_q of 3 configurations: p = 0.0115>
     """
-    return _omnibus("cochran_q", source, metric, configs, confidence_level, repeat)
+    return _omnibus(_COCHRAN, source, metric, configs, confidence_level, repeat)
 
 
 @public
@@ -255,33 +255,59 @@ def f_looney(
     metric: MetricLike | None = None,
     configs: Sequence[str | int] | None = None,
     *,
+    adjusted: bool = False,
     confidence_level: float = 0.95,
     repeat: int | None = None,
 ) -> Omnibus:
     """Whether any of several models has another share of right answers than the rest, by Looney's F test.
 
     A two-way analysis of variance, samples by models: the mean square of the models over that of what remains, with M-1 and
-    (M-1)(n-1) degrees of freedom [1]_.
+    (M-1)(n-1) degrees of freedom [1]_. These hold if any two models differ as much as any other two. `adjusted` does without
+    this assumption: it is the F+ test, the same F with fewer degrees of freedom.
 
-    Parameters: {predictions, right_or_wrong, configs, omnibus_level, repeat}
+    Parameters: {predictions, right_or_wrong, configs}
+    adjusted : bool
+        Whether to multiply both degrees of freedom by epsilon, from 1/(M-1) to 1, as [2]_ estimate it. For two models it is 1.
+    {omnibus_level, repeat}
     Returns: {omnibus}
-    References: {looney1988}
+
+    Notes
+    -----
+    Raschka (2018) names the F+ test, which [1]_ recommends, and gives no formula. It is F with adjusted degrees of freedom. We
+    read this as the usual adjustment in repeated measures, Box's epsilon by Greenhouse and Geisser.
+    References: {looney1988, greenhouse1959, raschka2018}
 
     Examples: {outfold, three_models}
     >>> of.compare.f_looney(oof, "mean")
     <Omnibus f_looney of 3 configurations: p = 0.0101>
+    >>> of.compare.f_looney(oof, "mean", adjusted=True)
+    <Omnibus f_looney of 3 configurations: p = 0.0175>
     """
-    return _omnibus("f_looney", source, metric, configs, confidence_level, repeat)
+    test = _LOONEY_PLUS if adjusted else _LOONEY
+    return _omnibus(test, source, metric, configs, confidence_level, repeat)
 
 
-_OMNIBUS: dict[str, tuple[Callable[[Any], paired.Test], str, str, str]] = {
-    "cochran_q": (paired.cochran_q, "Q", "Cochran's Q test", "Cochran 1950; Raschka 2018, sect. 4.6"),
-    "f_looney": (paired.looney_f, "F", "F test of samples by models", "Looney 1988"),
-}
+class _OmnibusTest(NamedTuple):
+    """A test of several models at once."""
+
+    name: str  # that of its function in `outfold.compare`
+    compute: Callable[[Any], paired.Test]
+    statistic_name: str
+    description: str
+    reference: str
+
+
+_COCHRAN = _OmnibusTest("cochran_q", paired.cochran_q, "Q", "Cochran's Q test", "Cochran 1950; Raschka 2018, sect. 4.6")
+_LOONEY = _OmnibusTest("f_looney", paired.looney_f, "F", "F test of samples by models", "Looney 1988")
+_LOONEY_PLUS = _LOONEY._replace(
+    compute=paired.looney_f_plus,
+    description="F test of samples by models, degrees of freedom adjusted by epsilon (F+)",
+    reference="Looney 1988; Greenhouse & Geisser 1959",
+)
 
 
 def _omnibus(
-    name: str,
+    asked_test: _OmnibusTest,
     source: Source,
     metric: MetricLike | None,
     configs: Sequence[str | int] | None,
@@ -289,7 +315,7 @@ def _omnibus(
     repeat: int | None,
 ) -> Omnibus:
     level = check_confidence_level(confidence_level)
-    compute, statistic_name, description, reference = _OMNIBUS[name]
+    name, compute, statistic_name, description, reference = asked_test
     asked = ComparedConfigs(source, default_metric(source, metric, _METRIC), configs)
     compared = asked.of_repeat(repeat)
     check_requirements(name, _NEEDS, compared)

@@ -261,9 +261,11 @@ _TEXTS = {
     "test": """test : str or function
     Name or function of a test of a pair; ``"auto"`` takes the one that fits the plan.""",
     "control": "control : str, int or None\n    Compare each of the others with this configuration only.",
-    "adjust": """adjust : {"holm", "bonferroni", "bh", "none"}
+    "adjust": """adjust : {"holm", "bonferroni", "bh", "westfall_young", "none"}
     How p values of many pairs are adjusted. ``holm`` and ``bonferroni`` keep the probability of any false finding,
-    ``bh`` (Benjamini and Hochberg) the expected share of false findings, ``none`` neither.""",
+    ``bh`` (Benjamini and Hochberg) the expected share of false findings, ``none`` neither. ``westfall_young`` keeps what
+    ``holm`` keeps and finds more where pairs depend on each other, as pairs of the same configurations do. It draws samples
+    to see how they do, so it needs predictions.""",
     "simulated": "source : Predictions\n    Predictions of both configurations; the simulation keeps how much the two disagree.",
     "n": "n : int or None\n    Samples in a simulation; None takes as many as there are.",
     "n_simulations": "n_simulations : int\n    Number of simulations.",

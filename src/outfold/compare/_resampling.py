@@ -9,6 +9,7 @@ from typing import Any, ParamSpec
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import check_from_zero
 from ..data.notes import Note
 from ..data.scores import Layout
 from ..exceptions import got, invalid
@@ -18,6 +19,7 @@ from ..requirements import Compared, Requirement, check_requirements, splits
 from ..results import Comparison, PairArrays
 from ..stats.paired import (
     Tested,
+    balanced_df,
     balanced_variance,
     combined_f,
     mean_variance,
@@ -370,6 +372,45 @@ def t_5x2cv(
     return compare_pair(t_5x2cv, source, metric, a, b, alternative, confidence_level, rope)
 
 
+def _t_5x2cv_combined(d: SplitDifferences) -> Findings:
+    repeats = d.halves.shape[1]
+    variance = within_halves(d.halves) / (2 * repeats**2)
+    return d.findings(student(d.mean, variance, repeats, d.level, d.floor), repeats, notes=(_LIBERAL,))
+
+
+@_fold_test("combined 5x2cv t test", "Yildiz 2013", "t", _FIVE_BY_TWO, _t_5x2cv_combined)
+def t_5x2cv_combined(
+    source: Source,
+    metric: MetricLike | None,
+    a: str | int,
+    b: str | int,
+    *,
+    alternative: AlternativeLike = "two-sided",
+    confidence_level: float = 0.95,
+    rope: float | None = None,
+) -> Comparison:
+    """Difference of two algorithms trained on half the samples, by Yildiz's combined 5x2cv t test; liberal.
+
+    t = sqrt(10) dbar / sqrt(sum_i s_i^2 / 5) with 5 degrees of freedom: the mean of the ten differences, where `t_5x2cv` takes
+    the first [1]_. It treats the ten as independent, but all repeats split the same samples: the variance of the mean is too
+    small by the factor (1 - rho1) / (1 + rho1 + 8 rho2), with the correlations rho1 within a repeat and rho2 between repeats.
+    Use `t_training` instead.
+
+    Parameters: {source, metric, pair, alternative, test_level, rope}
+    Returns: {comparison}
+
+    Notes
+    -----
+    The formula is that of the author's published programs, `Combined5x2t`.
+    References: {yildiz2013}
+
+    Examples: {outfold, five_by_two}
+    >>> of.compare.t_5x2cv_combined(scores, None, "a", "b")
+    <Comparison t_5x2cv_combined a - b: score +0.0180, p = 0.0245>
+    """
+    return compare_pair(t_5x2cv_combined, source, metric, a, b, alternative, confidence_level, rope)
+
+
 @_fold_test(
     "combined 5x2cv F test",
     "Alpaydin 1999",
@@ -405,12 +446,9 @@ def f_5x2cv(
 
 def _t_blocked(d: SplitDifferences, variance_weight: float | None) -> Findings:
     m = d.halves.shape[1]
-    weight = (m - 1) / m if variance_weight is None else variance_weight
-    if not isinstance(weight, (int, float, np.number)) or not 0 <= weight < np.inf:
-        raise invalid("variance_weight", "must be a number from 0 on", got(variance_weight))
-    # Without the part between repeats only the m differences of halves are left to know a variance by.
-    df = 2 * m - 1 if weight > 0 else m
-    tested = student(d.mean, balanced_variance(d.halves, float(weight)), df, d.level, d.floor)
+    weight = (m - 1) / m if variance_weight is None else check_from_zero(variance_weight, "variance_weight")
+    df = balanced_df(weight, m)
+    tested = student(d.mean, balanced_variance(d.halves, weight), df, d.level, d.floor)
     return d.findings(tested, df, detail=f", weight {weight:.3g}")
 
 

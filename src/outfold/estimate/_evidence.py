@@ -83,6 +83,7 @@ class Evidence(_Lazy):
         oof = scoring.oof
         self.value, self._units_of = value, units_of
         self.one_set = len(scoring.cells) == 1
+        self.n_splits = len(oof.splits.cells)
         self.by_fold = scoring.aggregate == "fold"
         self.is_mean = scoring.metric.values is not None  # over samples
         self.layout: Layout | str = "one test set" if self.one_set else layout(oof)

@@ -178,6 +178,21 @@ _ONE_CONFIGURATION = (
         lambda e, level: intervals.corrected_t(*e.folds, confidence_level=level),
     ),
     IntervalMethod(
+        "blocked_t",
+        "blocked t interval",
+        (
+            _INDEPENDENT,
+            _need(
+                "scores by fold, all defined, of balanced m x 2 folds",
+                lambda e: e.by_fold and e.layout == "balanced" and e.folds.scores.size == e.n_splits,
+            ),
+        ),
+        "m ± t(2m-1) sqrt(sum_i s_i²/2m + (m-1)/m S_between²), m repeats of two halves",
+        "Wang et al. 2014",
+        lambda e, level: intervals.blocked_t(e.folds.scores.reshape(-1, 2), confidence_level=level),
+        "for models trained on half the samples",
+    ),
+    IntervalMethod(
         "bca",
         "BCa bootstrap interval",
         (_ONE_SET,),

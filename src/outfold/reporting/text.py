@@ -234,7 +234,8 @@ def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
     adjusted = ""
     if found.adjusted is not None and len(found) > 1:
         n = int(np.sum(found.adjusted <= terms.alpha))
-        whose = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini and Hochberg"}[found.adjust]
+        names = {"bh": "Benjamini and Hochberg", "westfall_young": "Westfall and Young"}
+        whose = names.get(found.adjust, found.adjust.capitalize())
         adjusted = f" with p values adjusted by {whose}'s method: {n} of {len(found)} differed at alpha {terms.alpha:g}"
     name = terms.description.replace(";", ",").partition(",")[0]
     article = "" if "'s " in name else "the "  # DeLong's test, the permutation test

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
+    from ._decomposition import BiasVariance, VarianceComponents
+    from ._power_law import Extrapolated, PowerLaw
     from ._sample_size import SamplesNeeded
     from ._threshold import AtThreshold, Calibration, Share
 
@@ -41,6 +43,8 @@ _LATER = {
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
     "_confrontation": "Confrontation Shift",
     "_threshold": "AtThreshold Calibration Share",
+    "_decomposition": "BiasVariance VarianceComponents",
+    "_power_law": "Extrapolated PowerLaw",
     "_sample_size": "SamplesNeeded",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
@@ -51,6 +55,7 @@ __all__ = [
     "Alternative",
     "AtThreshold",
     "Baseline",
+    "BiasVariance",
     "Calibration",
     "Checks",
     "Comparison",
@@ -58,6 +63,7 @@ __all__ = [
     "Confrontation",
     "CurveLine",
     "Estimate",
+    "Extrapolated",
     "Finding",
     "Interval",
     "Leaderboard",
@@ -68,6 +74,7 @@ __all__ = [
     "Optimism",
     "PlanComparison",
     "Power",
+    "PowerLaw",
     "Probabilities",
     "RankPair",
     "Ranking",
@@ -81,6 +88,7 @@ __all__ = [
     "Stability",
     "TiedSet",
     "ValidationCurve",
+    "VarianceComponents",
     "Wins",
 ]
 

@@ -143,7 +143,7 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
     arrays : PairArrays
         The numbers, one entry for each pair.
     adjust : str
-        How p values are adjusted: holm, bonferroni, bh or none.
+        How p values are adjusted: holm, bonferroni, bh, westfall_young or none.
     adjusted : ndarray of shape (P,) or None
         Adjusted p values; None for tests without p values.
     control : str or None
@@ -236,7 +236,12 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         return formatting.table_latex(*comparison_table(list(self)))
 
 
-_ADJUSTED_BY = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini and Hochberg"}
+_ADJUSTED_BY = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini and Hochberg",
+    "westfall_young": "Westfall and Young, draws of samples",
+}
 
 
 # -- algorithms over many data sets, by mean rank -----------------------------------------------------------

@@ -192,6 +192,28 @@ def looney_f(hits: Array) -> Test:
     return Test(f, df, float(fdtrc(*df, f)))
 
 
+def epsilon(hits: Array) -> float:
+    """Box's epsilon of 0-1 hits (M, N) as Greenhouse and Geisser (1959) estimate it: 1 if all pairs of models vary alike.
+
+    With C the covariance matrix of the models, freed of its row and column means: tr(C)^2 / ((M-1) tr(C C)), at least 1/(M-1).
+    """
+    centred = hits - hits.mean(axis=1, keepdims=True)
+    covariance = centred @ centred.T
+    freed = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None] + covariance.mean()
+    squares = float(np.sum(freed**2))
+    return float(np.trace(freed) ** 2 / ((len(hits) - 1) * squares)) if squares > 0 else 1.0
+
+
+def looney_f_plus(hits: Array) -> Test:
+    """The same F with both degrees of freedom times epsilon."""
+    from scipy.special import fdtrc
+
+    plain, factor = looney_f(hits), epsilon(hits)
+    df = (factor * plain.df[0], factor * plain.df[1])
+    known = np.isfinite(plain.statistic)
+    return Test(plain.statistic, df, float(fdtrc(*df, plain.statistic)) if known else plain.pvalue)
+
+
 def _sums(hits: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Right answers of every model, and how many models are right on every sample."""
     return hits.sum(axis=1, dtype=np.int64), hits.sum(axis=0, dtype=np.int64)
@@ -333,6 +355,11 @@ def balanced_variance(d: Floats, weight: float) -> Floats:
     Wang et al. (2014, eq. 4.1-4.3) for m = 3; weight (m-1)/m makes it sum (d - dbar)^2 / (2m).
     """
     return np.asarray(within_halves(d) / (2 * d.shape[1]) + weight * between_repeats(d))
+
+
+def balanced_df(weight: float, m: int) -> int:
+    """Degrees of freedom of `balanced_variance`: without the part between repeats, m differences of halves are left."""
+    return 2 * m - 1 if weight > 0 else m
 
 
 def student(estimate: Floats, variance: Floats, df: float, level: float, floor: Floats) -> Tested:
