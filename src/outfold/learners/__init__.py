@@ -8,12 +8,30 @@ if TYPE_CHECKING:
     from .columns import Dates, Words
     from .describing import describe
     from .ses import SES
+    from .trees import HellingerTreeClassifier, LaplaceTreeClassifier
     from .univariate import Univariate
 
-__all__ = ["SES", "Dates", "Univariate", "Words", "describe", "spaces"]
+__all__ = [
+    "SES",
+    "Dates",
+    "HellingerTreeClassifier",
+    "LaplaceTreeClassifier",
+    "Univariate",
+    "Words",
+    "describe",
+    "spaces",
+]
 
 # Mostly classes of scikit-learn, which takes a second to import: only those who ask for one wait.
-_LATER = {"SES": "ses", "Dates": "columns", "Univariate": "univariate", "Words": "columns", "describe": "describing"}
+_LATER = {
+    "SES": "ses",
+    "Dates": "columns",
+    "HellingerTreeClassifier": "trees",
+    "LaplaceTreeClassifier": "trees",
+    "Univariate": "univariate",
+    "Words": "columns",
+    "describe": "describing",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -31,6 +31,8 @@ _MODELS: dict[str, tuple[str, dict[str, str]]] = {
     "KNeighborsRegressor": ("mean of the nearest neighbours", _NEIGHBOURS),
     "DecisionTreeClassifier": ("decision tree", _TREE),
     "DecisionTreeRegressor": ("regression tree", _TREE),
+    "HellingerTreeClassifier": ("decision tree by the Hellinger distance", _TREE),
+    "LaplaceTreeClassifier": ("decision tree with Laplace's rule", _TREE),
     "RandomForestClassifier": ("random forest", _FOREST),
     "RandomForestRegressor": ("random forest", _FOREST),
     "ExtraTreesClassifier": (_RANDOMIZED, _FOREST),
