@@ -1,6 +1,7 @@
 """Is A really better than B? The right test for every design, with its effect, its interval and its reasons."""
 
 from ..select import tied_set
+from ._algorithms import algorithms
 from ._auto import ADJUSTMENTS as ADJUSTMENTS
 from ._auto import auto, pairs
 from ._one_set import cochran_q, delong, f_looney, mcnemar, z_proportions
@@ -25,6 +26,7 @@ from ._training import t_training
 
 __all__ = [
     "EProcess",
+    "algorithms",
     "auto",
     "bootstrap",
     "cochran_q",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
     from ._advice import AdviceTask as AdviceTask
     from ._advice import Goal as Goal
-    from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, Wins
+    from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, TunedAlgorithm, Wins
     from ._comparison import ComparisonTerms as ComparisonTerms
     from ._comparison import comparison_row as comparison_row
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
-    "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison Wins comparison_row",
+    "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison TunedAlgorithm Wins "
+    "comparison_row",
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
     "_confrontation": "Confrontation Shift",
     "_threshold": "AtThreshold Calibration Share",
@@ -87,6 +88,7 @@ __all__ = [
     "Simulation",
     "Stability",
     "TiedSet",
+    "TunedAlgorithm",
     "ValidationCurve",
     "VarianceComponents",
     "Wins",

@@ -65,6 +65,36 @@ class Probabilities(NamedTuple):
         return outcomes[likely] if self[likely] > confidence_level else "undecided"
 
 
+class TunedAlgorithm(NamedTuple):
+    """Configurations that were compared as one algorithm: inside each outer fold, the inner folds select one of them.
+
+    Attributes
+    ----------
+    name : str
+        The algorithm.
+    configs : tuple of str
+        Its configurations.
+    selected : dict of str to int
+        In how many outer folds each configuration was selected, most often first; without those that never were.
+    """
+
+    name: str
+    configs: tuple[str, ...]
+    selected: Mapping[str, int]
+
+    def __str__(self) -> str:
+        first, *others = self.selected.items()
+        shown = [f"{name} in {n:,}" for name, n in (first, *others[: _SELECTED - 1])]
+        rest = sum(n for _, n in others[_SELECTED - 1 :])
+        more = [f"{count(len(others) - _SELECTED + 1, 'other')} in {rest:,}"] if rest else []
+        folds = count(sum(self.selected.values()), "outer fold")
+        return f"{self.name}, {count(len(self.configs), 'configuration')}: selects {', '.join(shown + more)} of {folds}"
+
+
+# Of the configurations that an algorithm selects, as many are printed.
+_SELECTED = 3
+
+
 @dataclass(frozen=True, kw_only=True)
 class Described:
     """What all comparisons say about their method and data."""
@@ -96,6 +126,7 @@ class ComparisonTerms(Described):
     n_samples: int | None = None
     alternative: Alternative = "two-sided"
     rope: float | None = None
+    algorithms: tuple[TunedAlgorithm, ...] = ()
 
 
 @document_result
@@ -226,6 +257,7 @@ class Comparison(ComparisonTerms, FrameResult):
     def _facts(self) -> Facts:
         yield "decision", self.decision
         yield from (("effect", text) for text in self._effects())
+        yield from (("tuned", str(tuned)) for tuned in self.algorithms if tuned.name in (self.a, self.b))
         yield from method_facts(self.description, self.reference, self.plan, self.notes, self.reason)
 
     @property
@@ -267,7 +299,7 @@ class Comparison(ComparisonTerms, FrameResult):
     in_dict = (
         "metric greater_is_better method description reference statistic_name plan fingerprint n_samples alternative "
         "confidence_level rope a b difference tested statistic pvalue adjusted standardised odds_ratio reason alpha "
-        "significant better relevance decision interval scores df wins probabilities notes details"
+        "significant better relevance decision interval scores df wins probabilities algorithms notes details"
     )
 
     def _columns(self) -> dict[str, Any]:

@@ -203,7 +203,8 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         return comparison_table([self[i] for i in self._order[:shown]])
 
     def _title(self) -> str:
-        pairs = f"{count(len(self), 'pair')} of {count(len(self.configs), 'configuration')}"
+        what = "algorithm" if self.terms.algorithms else "configuration"
+        pairs = f"{count(len(self), 'pair')} of {count(len(self.configs), what)}"
         against = "" if self.control is None else f" against {self.control}"
         found = ""
         if self.adjusted is not None:
@@ -214,6 +215,7 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         if self.omnibus is not None:
             yield "omnibus", f"{self.omnibus.summary()}: {self.omnibus.description} [{self.omnibus.reference}]"
         terms = self.terms
+        yield from (("tuned", str(tuned)) for tuned in terms.algorithms)
         method, *others = method_facts(terms.description, terms.reference, terms.plan, self.notes, self.reason)
         yield method
         if self.adjusted is not None:
