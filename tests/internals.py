@@ -78,7 +78,7 @@ _SOURCES = {
     "fingerprint": "outfold.data.splitting",
     "State": "outfold.data.predictions",
     "cell_mask": "outfold.data.cells",
-    "inner_folds": "outfold.data.cells",
+    "inner_folds": "outfold.data.inner",
     "_is_balanced": "outfold.data.scores",
     "Target": "outfold.data.target",
     "encode": "outfold.data.target",

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .data.inner import leaves_out_pairs
 from .data.notes import Note
 from .data.predictions import Predictions, State
+from .exceptions import NeedError
 from .metrics._scoring import Scoring
 from .select import Rule, best, choose
 
@@ -46,6 +48,10 @@ class Tuned:
 
 def tune(whole: Scoring, rule: Rule, folds: Iterable[OuterFold]) -> Tuned:
     """Search inside each of these outer folds, as the whole search does on all samples."""
+    if whole.metric.needs == "live" and leaves_out_pairs(whole.oof):
+        needed = "needs inner folds of their own: a model that leaves out two folds is scored on one of them only"
+        given, remedy = "these were collected with `inner=True`", "Collect with `inner=2`."
+        raise NeedError(argument=whole.metric.name, needed=needed, given=given, remedy=remedy)
     searches = {fold: _inner_scoring(whole, fold) for fold in folds}
     picks = {}
     for fold, inner in searches.items():
@@ -68,6 +74,7 @@ def outer_predictions(oof: Predictions, picks: Mapping[str, Mapping[OuterFold, i
     data = np.full((shape[0], n, *shape[2:]), -1 if oof.response == "label" else np.nan, dtype=oof.data.dtype)
     labels = None if oof.labels is None else np.full(data.shape[:3], -1, dtype=np.intp)
     state = np.zeros((n, *oof.state.shape[1:]), dtype=np.uint8)
+    live = {name: np.full(state.shape, np.nan) for name in oof.live_scores}
     for i, of_search in enumerate(picks.values()):
         for (r, k), j in of_search.items():
             rows = oof.splits.test_rows(r, k)
@@ -75,6 +82,8 @@ def outer_predictions(oof: Predictions, picks: Mapping[str, Mapping[OuterFold, i
             if labels is not None and oof.labels is not None:
                 labels[r, i, rows] = oof.labels[r, j, rows]
             state[i, r, k] = State.DONE
+            for name, scores in oof.live_scores.items():
+                live[name][i, r, k] = scores[j, r, k]
     return replace(
         oof,
         data=data,
@@ -86,5 +95,5 @@ def outer_predictions(oof: Predictions, picks: Mapping[str, Mapping[OuterFold, i
         blocks={},
         messages={},
         notes=(),
-        live_scores={},
+        live_scores=live,
     )

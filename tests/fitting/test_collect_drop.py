@@ -309,6 +309,7 @@ def test_progress_counts_what_is_left(data, capsys):
     ("change", "words"),
     [
         ({"drop": True, "inner": True}, "drop cannot be combined with inner=True"),
+        ({"drop": True, "inner": 2}, "drop cannot be combined with inner=2"),
         ({"drop": "bootstrap"}, "drop must be a rule"),
         ({"drop": drop.Hoeffding()}, "Hoeffding needs a mean of values within known bounds"),
         ({"drop": drop.Sequential(metric="accuracy"), "plan": Plan(folds=5)}, "needs at least 7 folds"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -10,6 +11,7 @@ import numpy as np
 from .. import formatting, select
 from ..arguments import RngLike, check_choice, check_confidence_level, check_count
 from ..data.criterion import AGGREGATES
+from ..data.inner import leaves_out_pairs
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError, got, invalid
@@ -215,7 +217,7 @@ def cvm_cv(
 
 
 @document
-@requires(least_folds(3), block("inner"))
+@requires(block("inner"))
 def nested(
     oof: Predictions,
     metric: MetricLike | None = None,
@@ -230,8 +232,11 @@ def nested(
 
     For each outer fold, cross-validation on the other folds selects the configuration, and the outer fold scores it. It is
     Algorithm 5 of [1]_, the mean over outer folds. Set-valued metrics other than AUC and concordance, such as R2 and F1, are
-    scored on all outer folds at once: few samples of one fold make them too low or too high. A model trained without folds i and
-    k serves both as outer i, inner k and as outer k, inner i. The outer fits are those of the ordinary cross-validation.
+    scored on all outer folds at once: few samples of one fold make them too low or too high.
+
+    With ``collect(inner=True)``, a model trained without folds i and k serves both as outer i, inner k and as outer k, inner i.
+    With ``collect(inner=2)``, each outer training part has two inner folds of its own. The outer fits are those of the ordinary
+    cross-validation.
 
     Parameters: {oof, recorded_metric, rule, aggregate, n_resamples}
     confidence_level : float
@@ -265,7 +270,7 @@ def nested(
         value=value,
         level=level,
         intervals=intervals,
-        description=f"nested CV, {fits['fits']:,} fits instead of {fits['fits_plain']:,}",
+        description=_nested_words(fits),
         reference="Tsamardinos 2015, Alg. 5",
         notes=(
             *(fold_notes(scoring) if by_fold else ()),
@@ -294,7 +299,15 @@ def _nested_fits(oof: Predictions) -> dict[str, int]:
     c, k, r = oof.n_configs, oof.n_folds, oof.n_repeats
     inner = oof.blocks["inner"]
     outer_cells, inner_cells = (int(np.sum(part.state[:, part.planned] != State.PENDING)) for part in (oof, inner))
+    if not leaves_out_pairs(oof):
+        return {"fits": outer_cells + inner_cells + 1, "inner_folds": inner.n_folds}
     return {"fits": outer_cells + inner_cells // 2 + 1, "fits_plain": r * (c * k * k + k) + 1}
+
+
+def _nested_words(fits: Mapping[str, int]) -> str:
+    if "inner_folds" in fits:
+        return f"nested CV with {fits['inner_folds']} inner folds, {fits['fits']:,} fits"
+    return f"nested CV, {fits['fits']:,} fits instead of {fits['fits_plain']:,}"
 
 
 @document

@@ -148,7 +148,11 @@ _ONE_CONFIGURATION = (
     IntervalMethod(
         "nested_cv_bates",
         "nested-CV interval",
-        (_INDEPENDENT, _MEAN, _need("K folds with the block `inner`, all of it done", lambda e: e.nested is not None)),
+        (
+            _INDEPENDENT,
+            _MEAN,
+            _need("the block `inner` of all pairs of K folds, all done", lambda e: e.nested is not None),
+        ),
         "NCV - (1 + (K-2)/K)(NCV - CV) ± z sqrt((K-1)/K (mean a - mean b)), the root within SE and sqrt(K) SE",
         "Bates et al. 2023, Alg. 1",
         lambda e, level: Interval(*around(*_known(e.nested), level)),
