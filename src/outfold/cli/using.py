@@ -24,7 +24,7 @@ from ..models.model import Model
 from ..tables import read_file
 from .inspecting import add_dialect, dialect_options
 from .loading import load
-from .options import CommandParser, add_command, add_draws, add_file, add_format, add_option, given, names
+from .options import CommandParser, add_command, add_draws, add_file, add_format, add_margins, add_option, given, names
 from .printing import print_as
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ The set holds the truly best configuration with the probability that --level say
 _NEEDED = """\
 examples:
   outfold samples-needed out/run.oof --width 0.02
-  outfold samples-needed out/run.oof "logit(C=1)" "tree(max_depth=3)" --power 0.9"""
+  outfold samples-needed out/run.oof "logit(C=1)" "tree(max_depth=3)" --power 0.9
+  outfold samples-needed out/run.oof "tree(max_depth=3)" "logit(C=1)" --non-inferior 0.02"""
 
 
 def add_using(commands: Any) -> None:
@@ -212,13 +213,16 @@ def _add_samples_needed(commands: Any) -> None:
     wanted = "half the width of the interval that you want"
     add_option(parser, "--width", library="half_width", type=float, metavar="W", help=wanted)
     add_option(parser, "--power", type=float, default=0.8, metavar="P", help="how sure the test is to find it")
-    true = "the true difference (default: the observed one)"
+    true = "the true difference (default: the observed one; 0 with a margin)"
     add_option(parser, "--difference", type=float, metavar="D", help=true)
+    add_margins(parser)
     add_draws(parser)
     add_format(parser)
 
 
 def _samples_needed(args: argparse.Namespace) -> None:
+    if args.width is not None and given(args, "non_inferior", "equivalent"):
+        raise InputError("--non-inferior and --equivalent go with two configurations, not with --width.")
     if (args.width is None) == (not args.configs) or len(args.configs) not in (0, 2):
         raise InputError("give two configurations to tell apart, or --width for the interval of the estimate.")
     oof = _load(args)
@@ -226,7 +230,7 @@ def _samples_needed(args: argparse.Namespace) -> None:
         found = estimate.bbc(oof, args.metric, **given(args, "n_resamples", "confidence_level", "rng"))
         needed = found.samples_needed(args.width)
     else:
-        options = given(args, "difference", "power", "confidence_level", "rng")
+        options = given(args, "difference", "non_inferior", "equivalent", "power", "confidence_level", "rng")
         needed = compare.samples_needed(oof, args.metric, *args.configs, **options)
     print_as(args.format, needed, needed.to_dict, lambda: [{k: v[0] for k, v in needed._columns().items()}])
 

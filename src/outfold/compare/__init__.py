@@ -4,6 +4,7 @@ from ..select import tied_set
 from ._algorithms import algorithms
 from ._auto import ADJUSTMENTS as ADJUSTMENTS
 from ._auto import auto, pairs
+from ._margins import equivalent, non_inferior
 from ._one_set import cochran_q, delong, f_looney, mcnemar, z_proportions
 from ._pair_test import TESTS as TESTS
 from ._power import detectable, power
@@ -33,9 +34,11 @@ __all__ = [
     "delong",
     "detectable",
     "e_process",
+    "equivalent",
     "f_5x2cv",
     "f_looney",
     "mcnemar",
+    "non_inferior",
     "pairs",
     "permutation",
     "power",

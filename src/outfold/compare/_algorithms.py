@@ -19,7 +19,7 @@ from ..results import Comparison, Comparisons, TunedAlgorithm
 from ..select import Rule, RuleLike, recorded_rule, values_of
 from ..tuning import Tuned, outer_predictions, tune
 from ._auto import Adjust, auto, pairs
-from ._pair_test import AlternativeLike, TestLike, check_options, compare_pair, find_test, public
+from ._pair_test import AlternativeLike, Hypothesis, TestLike, check_options, compare_pair, find_test, public
 
 By: TypeAlias = str | Callable[[str, Mapping[str, Any]], Any] | Mapping[str, Sequence[str | int]]
 
@@ -44,6 +44,7 @@ def algorithms(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
     **options: Any,
 ) -> Comparison | Comparisons:
     """Whether one algorithm is better than another when each is tuned, by nested cross-validation.
@@ -73,7 +74,7 @@ def algorithms(
     {adjust}
     rule : callable or rule of `outfold.select`, optional
         How each algorithm selects; None is the rule that the predictions record.
-    {aggregate, alternative, test_level, rope, options}
+    {aggregate, alternative, null, test_level, rope, options}
 
     Returns
     -------
@@ -110,7 +111,8 @@ def algorithms(
     tuned = {name: _tuned(source, name, index, metric, aggregate, own_rule) for name, index in members.items()}
     chosen = {name: {fold: members[name][j] for fold, j in one.picks.items()} for name, one in tuned.items()}
     made = outer_predictions(source, chosen)
-    asked: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level, "rope": rope}
+    hypothesis = Hypothesis(alternative, confidence_level, rope, null)
+    asked = vars(hypothesis)
     found: Comparison | Comparisons
     if len(members) > 2 or control is not None:
         found = pairs(made, metric, test=test, control=control, adjust=adjust, **asked, **options)
@@ -118,7 +120,7 @@ def algorithms(
         found = auto(made, metric, 0, 1, **asked, **options)
     else:
         check_options(find_test(test), options)
-        found = compare_pair(test, made, metric, 0, 1, **asked, **options)
+        found = compare_pair(test, made, metric, 0, 1, hypothesis, **options)
     return _described(found, tuned)
 
 

@@ -191,6 +191,7 @@ def auto(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
     **options: Any,
 ) -> Comparison | Comparisons:
     """Whether configurations differ, by the test that fits how they were evaluated.
@@ -201,7 +202,7 @@ def auto(
     Parameters: {source, metric}
     a, b : str or int, or None
         The two configurations, by name or position. Without them all of `configs` are compared, as by `pairs`.
-    {configs, control, adjust, alternative, test_level, rope}
+    {configs, control, adjust, alternative, null, test_level, rope}
     **options
         Options of the test that is chosen.
 
@@ -221,10 +222,11 @@ def auto(
         raise InputError(needed=needed, given=given, remedy="Give `a` and `b`, or `configs`, or neither.")
     compared = ComparedConfigs(source, metric, (a, b) if a is not None and b is not None else configs)
     if len(compared.configs) > 2 or control is not None:
-        asked: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level, "rope": rope}
+        asked: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level}
+        asked |= {"rope": rope, "null": null}
         asked_configs = configs if a is None or b is None else (a, b)
         return pairs(source, metric, configs=asked_configs, control=control, adjust=adjust, **asked, **options)
-    hypothesis = Hypothesis(alternative, confidence_level, rope)
+    hypothesis = Hypothesis(alternative, confidence_level, rope, null)
     choice = choose(compared, hypothesis, options)
     check_options(choice.test, options)
     found = compare_pairs(choice.test, compared, all_pairs(2), hypothesis, **choice.options)
@@ -260,6 +262,7 @@ def pairs(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
     **options: Any,
 ) -> Comparisons:
     """Which of several configurations differ: every pair, or each of them against a control.
@@ -270,7 +273,7 @@ def pairs(
     Parameters: {source, metric, test, configs, control, adjust}
     omnibus : bool
         Whether to test all at once first, where that is possible.
-    {alternative, test_level, rope, options}
+    {alternative, null, test_level, rope, options}
 
     Returns
     -------
@@ -285,14 +288,14 @@ def pairs(
     <Comparisons t_corrected_kfold of 2 pairs by score>
     """
     check_choice(adjust, ADJUSTMENTS, "adjust")
-    hypothesis = Hypothesis(alternative, confidence_level, rope)
+    hypothesis = Hypothesis(alternative, confidence_level, rope, null)
     wanted = _with_control(source, configs, control)
     compared, (chosen, chosen_options, reason) = find_compared(source, metric, wanted, test, hypothesis, options)
     check_options(chosen, options)
     position = None if control is None else _position(compared, control)
     n = len(compared.configs)
     positions = all_pairs(n) if position is None else pairs_against(position, n)
-    first, about = _first(compared, hypothesis, chosen) if omnibus and n > 2 else (None, "")
+    first, about = _first(compared, hypothesis, chosen) if omnibus and n > 2 and not hypothesis.null else (None, "")
     found = compare_pairs(chosen, compared, positions, hypothesis, **chosen_options)
     p, n_pairs, alpha = found.arrays.pvalue, len(found), found.terms.alpha
     none = p is None or np.isnan(p).all()

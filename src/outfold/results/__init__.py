@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
     from ._decomposition import BiasVariance, VarianceComponents
+    from ._margin import MarginComparison
+    from ._margin import MarginQuestion as MarginQuestion
     from ._power_law import Extrapolated, PowerLaw
     from ._sample_size import SamplesNeeded
     from ._threshold import AtThreshold, Calibration, Share
@@ -45,6 +47,7 @@ _LATER = {
     "_confrontation": "Confrontation Shift",
     "_threshold": "AtThreshold Calibration Share",
     "_decomposition": "BiasVariance VarianceComponents",
+    "_margin": "MarginComparison MarginQuestion",
     "_power_law": "Extrapolated PowerLaw",
     "_sample_size": "SamplesNeeded",
 }
@@ -69,6 +72,7 @@ __all__ = [
     "Interval",
     "Leaderboard",
     "LearningCurve",
+    "MarginComparison",
     "Note",
     "Omnibus",
     "OmnibusTest",

@@ -208,7 +208,8 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         against = "" if self.control is None else f" against {self.control}"
         found = ""
         if self.adjusted is not None:
-            found = f": {np.sum(self.adjusted <= self.terms.alpha):,} differ at alpha {self.terms.alpha:g}"
+            apart = f" from {number(self.terms.null, sign=True)}" if self.terms.null else ""
+            found = f": {np.sum(self.adjusted <= self.terms.alpha):,} differ{apart} at alpha {self.terms.alpha:g}"
         return f"{pairs}{against} by {self.terms.metric}{found}"
 
     def _facts(self) -> Facts:

@@ -33,6 +33,8 @@ class SamplesNeeded(FrameResult):
         The two configurations, if they are compared.
     difference : float or None
         The true difference that is assumed, metric of `a` minus metric of `b`.
+    margin : float or None
+        The margin within which `a` is to be shown not inferior or equivalent to `b`; None if a difference is to be shown.
     power, power_now, power_then : float or None
         The power wanted; the simulated power with the samples at hand, and with `n` (None if that was not simulated).
     half_width, half_width_now : float or None
@@ -51,6 +53,7 @@ class SamplesNeeded(FrameResult):
     a: str | None = None
     b: str | None = None
     difference: float | None = None
+    margin: float | None = None
     power: float | None = None
     power_now: float | None = None
     power_then: float | None = None
@@ -61,7 +64,7 @@ class SamplesNeeded(FrameResult):
     n_interval: Interval | None = None
 
     in_dict = (
-        "question n n_interval n_now more unit metric a b difference power power_now power_then half_width half_width_now "
+        "question n n_interval n_now more unit metric a b difference margin power power_now power_then half_width half_width_now "
         "confidence_level assumes"
     )
 
