@@ -47,6 +47,7 @@ CASES = {
     "t_kfold": (lambda s: predictions(s, split(5, 1, s)), ("brier",), {}),
     "t_resampled": (holdouts, (None,), {}),
     "t_5x2cv": (lambda s: predictions(s, split(2, 5, s)), ("accuracy", "brier"), {}),
+    "t_5x2cv_combined": (lambda s: predictions(s, split(2, 5, s)), ("accuracy", "brier"), {}),
     "f_5x2cv": (lambda s: predictions(s, split(2, 5, s)), ("accuracy", "brier"), {}),
     "t_blocked_3x2": (blocked, (None,), {}),
     "t_blocked_mx2": (blocked, (None,), {"variance_weight": 4 / 3}),
