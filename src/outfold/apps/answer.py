@@ -119,7 +119,7 @@ class Answer:
     def _facts(self) -> dict[str, Any]:
         facts = self.table.facts()
         if self.stopped:
-            facts["file"]["not all was tried"] = self.stopped
+            facts["file"]["not all configurations were tried"] = self.stopped
         return facts
 
     def _keep_columns(self, folder: RunFolder, draft: Path) -> None:
