@@ -26,9 +26,10 @@ The file may be csv or tsv of any dialect, .gz, parquet, feather, arff or xlsx. 
 each column is used for, and writes a file for --columns.
 
 The folder gets report.html (all results on one page) and report.json (to write it again), run.oof (the predictions), model.skops,
-model.json and MODEL.md (the fitted model and its description) and columns.toml. During the search, `outfold open out/` shows the progress. Ctrl-C ends the search; the
-answer then covers the configurations that are finished. The same command continues the search, also with a larger space or
-budget. Everything that was tried in a folder counts in its estimate; use another folder for a fresh start. Then:
+model.json and MODEL.md (the fitted model and its description) and columns.toml. During the search, `outfold open out/` shows the
+progress. Ctrl-C ends the search; the answer then covers the configurations that are finished. The same command continues the
+search, also with a larger space or budget. Everything that was tried in a folder counts in its estimate; use another folder for a
+fresh start. Then:
   outfold open out/
   outfold predict out/ new.csv -o predictions.csv"""
 

@@ -42,8 +42,8 @@ _CONFRONT = """\
 example:
   outfold confront out/ labelled.csv
 
-The model must not have been trained on these rows. The result is kept in out/run.oof, and out/report.html shows it. Labels of rare
-classes that outfold run merged are merged in the same way."""
+The model must not have been trained on these rows. The result is kept in out/run.oof, and out/report.html shows it. Labels of
+rare classes that outfold run merged are merged in the same way."""
 _TIED = """\
 example:
   outfold tied out/run.oof
