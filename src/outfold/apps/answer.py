@@ -57,10 +57,11 @@ class Answer:
         try:
             with folder.draft() as draft:
                 result = self._written(folder, draft, asked)
+                complete = not self.found.left and set(load(folder / SEARCH).configs) == set(self.found.oof.configs)
                 with finishing.held():
                     folder.publish()
-            if not self.found.left and set(load(folder / SEARCH).configs) == set(self.found.oof.configs):
-                (folder / SEARCH).unlink()
+                    if complete:
+                        (folder / SEARCH).unlink()
         except FileError:
             raise
         except OSError as error:
