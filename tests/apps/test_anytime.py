@@ -237,7 +237,7 @@ def test_words_for_a_search_that_was_stopped(space):
     oof = of.collect(Configs({"logit": LogisticRegression()}), X, y, of.Plan(folds=3), progress=False)
     assert words_for_stop(Found(oof), None) == ""
     text = words_for_stop(Found(oof, ("a", "b"), "budget"), 90)
-    assert text == "the budget of 1 min 30 s is spent; the answer is for the 1 of 3 configurations that are finished"
+    assert text == "the budget of 1 min 30 s is spent; the answer covers the 1 of 3 configurations that are finished"
 
 
 def test_a_stop_that_comes_after_the_end_does_no_harm():

@@ -199,10 +199,10 @@ def test_predict_notes_numbers_that_are_written_otherwise(frame, tmp_path, capsy
     run_on(None, tmp_path)
     frame.to_csv(new, index=False)
     assert cli.main(["predict", str(tmp_path / "out"), str(new), "-o", str(tmp_path / "p.csv")]) == 0
-    assert "numbers look as if written otherwise than in the training table" in capsys.readouterr().err
+    assert "numbers seem to be written in another way than in the training table" in capsys.readouterr().err
     frame.to_csv(new, index=False, sep=";", decimal=",")
     assert cli.main(["predict", str(tmp_path / "out"), str(new), "-o", str(tmp_path / "p.csv")]) == 0
-    assert "written otherwise" not in capsys.readouterr().err
+    assert "written in another way" not in capsys.readouterr().err
 
 
 def test_a_budget_must_be_positive(frame, tmp_path):

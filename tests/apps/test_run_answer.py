@@ -131,7 +131,7 @@ def test_a_smaller_space_is_corrected_for_all_that_was_tried(tmp_path):
     again = run_on(frame, tmp_path, said, drop=False, space=few("logit(C=1)"))
     assert again.estimate.value == larger.estimate.value
     assert again.estimate.n_configs == 3
-    assert f"2 configurations that were tried in {tmp_path / 'out'} before count too" in "\n".join(said)
+    assert f"2 configurations of earlier runs in {tmp_path / 'out'} count too" in "\n".join(said)
     assert of.load(tmp_path / "out" / "run.oof").configs == ("logit(C=1)", *TREES)
     assert "and 2 of earlier runs in the same folder" in (tmp_path / "out" / "MODEL.md").read_text()
 
@@ -188,8 +188,8 @@ def test_a_second_ctrl_c_leaves_the_old_answer_or_a_new_one(tmp_path, monkeypatc
     signals[:] = [signal.SIGINT, signal.SIGINT]
     with pytest.raises(KeyboardInterrupt) as caught:
         run_on(frame, tmp_path, said)
-    assert "the same command goes on from it" in caught.value.__notes__[-1]
-    assert any("the answer is being written" in text for text in said)
+    assert "run the same command to go on" in caught.value.__notes__[-1]
+    assert any("Outfold is writing the answer" in text for text in said)
     assert contents(out) == before
     assert json.loads((out / "progress.json").read_text())["state"] == "failed"
     assert (out / "search.oof").exists()

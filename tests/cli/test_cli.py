@@ -264,7 +264,8 @@ def test_run_gives_estimate_predictions_and_model(capsys, few, table, tmp_path):
     oof = of.load(tmp_path / "out" / "run.oof")
     made = of.report(oof)
     assert out.startswith(f"{made.headline}\n\nBest pooled AUC of 3 configurations, before the correction")
-    assert [name for name in oof.leaderboard().configs if f"  {name}\n" in out] == list(oof.leaderboard().configs)
+    assert [name for name in oof.leaderboard().configs if f"  {name}" in out] == list(oof.leaderboard().configs)
+    assert f"  {oof.selection().name}  (selected)\n" in out
     assert f"  next       outfold open {tmp_path / 'out'}\n" in out
     assert f"outfold predict {tmp_path / 'out'} new.csv -o predictions.csv" in out
     assert oof.completeness == 1.0
@@ -297,9 +298,9 @@ def test_run_that_is_stopped_answers_and_goes_on_later(capsys, few, table, tmp_p
         stopping.setattr(DecisionTreeClassifier, "fit", stop)
         code, out, _ = call(capsys, *run_args(table, tmp_path))
     assert code == 130
-    words = "stopped by Ctrl-C; the answer is for the 1 of 3 configurations that are finished."
-    assert f"\nNot all was tried: {words}\n" in out
-    assert "the same command again goes on with the others" in out
+    words = "stopped by Ctrl-C; the answer covers the 1 of 3 configurations that are finished."
+    assert f"\nNot all configurations were tried: {words}\n" in out
+    assert "run the same command again to try the others" in out
     assert of.load(tmp_path / "out" / "run.oof").configs == ("logit(C=1)",)
     assert of.load_model(tmp_path / "out").about.configuration == "logit(C=1)"
     code, resumed, _ = call(capsys, *run_args(table, tmp_path))
@@ -361,7 +362,8 @@ def test_signals_in_a_terminal_leave_an_answer_or_one_line(tmp_path, scripts, jo
     assert "Traceback" not in err
     if out:
         assert re.search(
-            r"Not all was tried: stopped by .*; the answer is for the \d of 6 configurations that are finished", out
+            r"Not all configurations were tried: stopped by .*; the answer covers the \d of 6 configurations that are",
+            out,
         )
         assert set(of.load(tmp_path / "out" / "run.oof").configs) < {f"tally {i}" for i in range(6)}
     else:
@@ -564,7 +566,7 @@ def test_help_of_run_names_every_file(capsys, few, table, tmp_path):
     call(capsys, *run_args(table, tmp_path))
     _, out, _ = call(capsys, "run", "--help")
     files = {file.name for file in (tmp_path / "out").iterdir()}
-    assert len(files) == 7
+    assert len(files) == 8
     assert all(name in out for name in files - {"progress.json"})
 
 

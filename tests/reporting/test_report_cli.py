@@ -118,7 +118,7 @@ def test_run_leaves_a_report(capsys, tmp_path, monkeypatch):
     code, out, _ = call(capsys, *args)
     page = tmp_path / "out" / "report.html"
     assert code == 0
-    assert f"{page} (all of it on one page)" in out
+    assert f"{page} (all results on one page)" in out
     assert of.load(tmp_path / "out" / "run.oof").configs == tuple(few)
     text = page.read_text()
     assert "<title>table.csv: y</title>" in text

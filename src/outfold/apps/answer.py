@@ -57,10 +57,11 @@ class Answer:
         try:
             with folder.draft() as draft:
                 result = self._written(folder, draft, asked)
+                complete = not self.found.left and set(load(folder / SEARCH).configs) == set(self.found.oof.configs)
                 with finishing.held():
                     folder.publish()
-            if not self.found.left and set(load(folder / SEARCH).configs) == set(self.found.oof.configs):
-                (folder / SEARCH).unlink()
+                    if complete:
+                        (folder / SEARCH).unlink()
         except FileError:
             raise
         except OSError as error:
@@ -119,7 +120,7 @@ class Answer:
     def _facts(self) -> dict[str, Any]:
         facts = self.table.facts()
         if self.stopped:
-            facts["file"]["not all was tried"] = self.stopped
+            facts["file"]["not all configurations were tried"] = self.stopped
         return facts
 
     def _keep_columns(self, folder: RunFolder, draft: Path) -> None:

@@ -348,4 +348,4 @@ def words_for_stop(found: Found, budget: float | None) -> str:
         "terminate": "stopped by the system",
     }
     n, left = len(found.oof.configs), len(found.left)
-    return f"{why[found.stopped]}; the answer is for the {n:,} of {n + left:,} configurations that are finished"
+    return f"{why[found.stopped]}; the answer covers the {n:,} of {n + left:,} configurations that are finished"

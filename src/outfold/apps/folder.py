@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shutil
 import sys
@@ -75,11 +76,16 @@ class RunFolder:
         # What came true since the draft was made is in the old answer alone.
         ledger.extend(draft / ANSWER, known_ledger(self.path / ANSWER))
         settle(self.path / ANSWER)
-        names = sorted((path.name for path in draft.iterdir()), key=lambda name: name == label)
+        new = (path.name for path in draft.iterdir() if not _is_same(path, self.path / path.name))
+        names = sorted(new, key=lambda name: name == label)
         if label in names:
             (self.path / label).unlink(missing_ok=True)
         for name in names:
             os.replace(draft / name, self.path / name)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
 def known_ledger(path: Path) -> tuple[Mapping[str, Any], ...]:

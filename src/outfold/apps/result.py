@@ -61,7 +61,7 @@ class RunResult:
         return tuple(self.page.checks.errors)
 
     def __str__(self) -> str:
-        head = [self.page.headline, *([f"Not all was tried: {self.stopped}."] if self.stopped else [])]
+        head = [self.page.headline, *([f"Not all configurations were tried: {self.stopped}."] if self.stopped else [])]
         facts = [*self._facts(), *self._checks(), *self._places()]
         lines = [f"  {key:<10} {words}" for key, words in facts]
         nested = [] if self.nested is None else ["", str(self.nested)]
@@ -102,7 +102,7 @@ class RunResult:
     def _places(self) -> list[tuple[str, str]]:
         fitted = "the selected configuration, fitted on all rows"
         facts = [
-            ("files", f"{self.report} (all of it on one page)"),
+            ("files", f"{self.report} (all results on one page)"),
             ("", f"{self.predictions} (predictions of the configurations)"),
             *([] if self.model is None else [("", f"{self.model} ({fitted})")]),
             ("next", f"outfold open {self.folder}"),
@@ -110,7 +110,7 @@ class RunResult:
         if self.model is not None:
             facts.append(("", f"outfold predict {self.folder} new.csv -o predictions.csv"))
         if self.stopped:
-            facts.append(("", "the same command again goes on with the others"))
+            facts.append(("", "run the same command again to try the others"))
         return facts
 
     def to_dict(self) -> dict[str, Any]:

@@ -119,16 +119,16 @@ def run(
     return result
 
 
-_WRITING = "the answer is being written, which ends soon; Ctrl-C once more ends without it"
+_WRITING = "Outfold is writing the answer; press Ctrl-C again to stop without one"
 _NOT_WRITTEN = (
-    "no answer was written, and the files of an earlier one are as they were. What was fitted is kept: the same command goes on "
-    "from it, and with --budget 1s it gives the answer for what is finished"
+    "no answer was written, and the files of an earlier answer did not change. All fits are kept: run the same command to go on, "
+    "or add --budget 1s to get the answer for what is finished"
 )
 
 
 def _what_counts(n_earlier: int, folder: Path) -> str:
     which = formatting.count(n_earlier, "configuration")
-    return f"{which} that were tried in {folder} before count too; for a search without them, use another folder: --out"
+    return f"{which} of earlier runs in {folder} count too; for a fresh start, use another folder: --out"
 
 
 def _metric(table: LabelledTable, asked: str | None, positive: str | None) -> str:
@@ -162,7 +162,7 @@ def _advised(
     plan, given = advice.plan, {"folds": folds, "repeats": repeats, "test": test}
     asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if asked and plan.kind != "kfold":
-        say(f"{plan} would be enough for so many rows; --folds, --repeats and --test take folds instead")
+        say(f"{plan} would be enough for this many rows; --folds, --repeats and --test use folds instead")
         plan = Plan()
     n_groups = 0 if table.groups is None else len(set(table.groups.tolist()))
     if folds is None and n_groups > 1 and plan.kind == "kfold":

@@ -6,7 +6,7 @@ import _thread
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 Reason = Literal["budget", "interrupt", "terminate"]
@@ -114,4 +114,5 @@ class Finishing:
         self._n_signals += 1
         if self._n_signals > 1:
             raise KeyboardInterrupt
-        self._warn()
+        with suppress(RuntimeError):  # the signal came while the same stream was written to
+            self._warn()

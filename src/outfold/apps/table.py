@@ -276,7 +276,7 @@ def without_rare(table: LabelledTable, folds: int, choice: RareClasses, say: Say
         f"{formatting.count(len(rare), 'class', 'classes')} with fewer rows than the {folds} folds ({which}; {members})"
     )
     if choice == "keep":
-        say(f"{what}: kept, spread over the folds as far as they go (--rare-classes merge or drop for something else)")
+        say(f"{what}: kept, and spread over the folds (or choose --rare-classes merge or drop)")
         return table
     isin = np.isin(table.y, rare)
     if choice == "drop":

@@ -150,7 +150,7 @@ def add_margins(parser: CommandParser) -> None:
 def add_format(parser: CommandParser, latex: bool = False) -> None:
     """How the result is printed."""
     choices = ["text", "json", "csv", *(["latex"] if latex else [])]
-    parser.add_argument("--format", choices=choices, default="text", help="(default: %(default)s)")
+    parser.add_argument("--format", choices=choices, default="text", help="output format (default: %(default)s)")
 
 
 def add_work_options(parser: CommandParser) -> None:
