@@ -3,11 +3,14 @@
 ``time``: CPU seconds of `HellingerTreeClassifier` with numba and without, of `DecisionTreeClassifier` on the same rows, and their
 ratio, on simulated classes. The sides take turns.
 
+``bayes``: CPU seconds of fitting `KernelNaiveBayes` and predicting as many rows, and of the same with `scipy.stats.gaussian_kde`
+for each class and column.
+
 ``published``: AUROC of `HellingerTreeClassifier` on the 10 folds of two seeds that WEKA draws, beside the digits of Raeder, Hoens
 and Chawla (2010), Table II. The rows of the folds are those of WEKA, predictions are pooled over folds. The same with the
 features in the other order shows what the choice among equally good splits changes.
 
-``python benchmarks/learners.py time [--quick] [--keep]``, ``python benchmarks/learners.py published --data FOLDER [--keep]``; the
+``python benchmarks/learners.py time|bayes [--quick] [--keep]``, ``python benchmarks/learners.py published --data FOLDER``; the
 folder has a parquet file for each table with a column ``target``.
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,17 +26,19 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 from measuring import Results, arguments, in_turns
+from scipy.stats import gaussian_kde
 from sklearn.datasets import make_classification
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from outfold.learners import HellingerTreeClassifier
+from outfold.learners import HellingerTreeClassifier, KernelNaiveBayes
 from outfold.stats import compiling
 
 # Rows, columns and classes.
 SIZES = ((200, 10, 2), (1000, 20, 2), (5000, 20, 2), (10_000, 30, 2), (2000, 200, 2), (1000, 20, 5), (5000, 10, 10),
          (5000, 16, 26))  # fmt: skip
+BAYES_SIZES = ((200, 10), (1000, 20), (3000, 20))
 # Printed AUROC of HDDT in iterations 216 and 459, for tables of numbers without missing values.
 SEEDS = (216, 459)
 PUBLISHED = {
@@ -71,6 +77,25 @@ def time_trees(results: Results, sizes: tuple[tuple[int, int, int], ...], turns:
 def fit_plainly(model: Any, X: Any, y: Any) -> None:
     with without_numba():
         model.fit(X, y)
+
+
+def time_bayes(results: Results, sizes: tuple[tuple[int, int], ...], turns: int) -> None:
+    for n, p in sizes:
+        X, y = make_classification(2 * n, p, n_informative=p // 2, random_state=0)
+        given = (X[:n], y[:n], X[n:])
+        sides = {"outfold": partial(predict_bayes, *given), "scipy": partial(product_of_densities, *given)}
+        seconds = in_turns(sides, turns)
+        row = f"bayes, {n} x {p}"
+        print(row, {name: round(value, 4) for name, value in seconds.items()}, flush=True)
+        results.add(row, **seconds, ratio=seconds["outfold"] / seconds["scipy"])
+
+
+def predict_bayes(X: Any, y: Any, new: Any) -> Any:
+    return KernelNaiveBayes("scott").fit(X, y).predict_proba(new)
+
+
+def product_of_densities(X: Any, y: Any, new: Any) -> Any:
+    return [sum(gaussian_kde(column).logpdf(x) for column, x in zip(X[y == c].T, new.T, strict=True)) for c in (0, 1)]
 
 
 # -- the folds of WEKA -----------------------------------------------------------------------------------
@@ -143,13 +168,15 @@ def pooled_auc(X: Any, y: Any, seed: int) -> float:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("what", choices=("time", "published"))
+    parser.add_argument("what", choices=("time", "bayes", "published"))
     parser.add_argument("--data", type=Path, help="folder of the tables")
     args = parser.parse_args()
     results = Results("learners", args.keep)
     with threadpool_limits(1):
         if args.what == "time":
             time_trees(results, SIZES[:2] if args.quick else SIZES, 1 if args.quick else 5)
+        elif args.what == "bayes":
+            time_bayes(results, BAYES_SIZES[:1] if args.quick else BAYES_SIZES, 1 if args.quick else 3)
         elif args.data is None:
             parser.error("published needs --data")
         else:

@@ -90,6 +90,7 @@ SOURCES = {
     "intervals.md: Intervals": "no measurement: what an interval of 95 percent aims at",
     "intervals.md: Small folds": "studies/results/by_fold.json",
     "learners.md: Time": "benchmarks/results/learners.json",
+    "learners.md: Time of naive Bayes": "benchmarks/results/learners.json",
     "models.md: How often it errs": "studies/results/confronting.json",
     "methods.md: BBC-CV, the default": "studies/results/pooled_within.json",
     "methods.md: Balanced: correct for selecting on fewer samples": "docs/studies/balanced.md",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from . import spaces
 
 if TYPE_CHECKING:
+    from .bayes import KernelNaiveBayes
     from .columns import Dates, Words
     from .describing import describe
     from .ses import SES
@@ -15,6 +16,7 @@ __all__ = [
     "SES",
     "Dates",
     "HellingerTreeClassifier",
+    "KernelNaiveBayes",
     "LaplaceTreeClassifier",
     "Univariate",
     "Words",
@@ -27,6 +29,7 @@ _LATER = {
     "SES": "ses",
     "Dates": "columns",
     "HellingerTreeClassifier": "trees",
+    "KernelNaiveBayes": "bayes",
     "LaplaceTreeClassifier": "trees",
     "Univariate": "univariate",
     "Words": "columns",

@@ -27,6 +27,7 @@ _MODELS: dict[str, tuple[str, dict[str, str]]] = {
     "SVC": ("support vector machine", _KERNEL),
     "SVR": ("support vector regression", _KERNEL),
     "GaussianNB": ("naive Bayes with normal densities", {"var_smoothing": "smoothing {}"}),
+    "KernelNaiveBayes": ("naive Bayes with kernel densities", {"bandwidth": "bandwidth {}"}),
     "KNeighborsClassifier": ("vote of the nearest neighbours", _NEIGHBOURS),
     "KNeighborsRegressor": ("mean of the nearest neighbours", _NEIGHBOURS),
     "DecisionTreeClassifier": ("decision tree", _TREE),
