@@ -135,5 +135,22 @@ def page_rows(study: dict[str, Any]) -> Iterator[str]:
         yield f"| {learner} | {n} | {ours} | {each} |"
 
 
+def words(study: dict[str, Any]) -> Iterator[str]:
+    """What the page says of the table."""
+    apart = {
+        learner: max(
+            abs(study["settings"][f"{learner}; {n}"][name] - value)
+            for n, pair in printed.items()
+            for name, value in zip(("rho1", "rho2"), pair, strict=True)
+        )
+        for learner, printed in PRINTED.items()
+    }
+    yield f"Naive Bayes agrees with the paper to within {apart['naive Bayes']:.3f}"
+    yield f"logistic regression differs by up to {apart['logistic']:.3f}"
+    covered = {name: [row["coverage"][name] for row in study["settings"].values()] for name in WEIGHTS}
+    spans = {name: f"{min(values):.3f} to {max(values):.3f}" for name, values in covered.items()}
+    yield f"The interval by AL covers {spans['AL']}, by L {spans['L']}, by the careful weight {spans['careful']}"
+
+
 if __name__ == "__main__":
     RESULT.write_text(json.dumps(measure(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000), indent=1) + "\n")

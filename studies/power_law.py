@@ -114,5 +114,11 @@ def noise_rows(study: dict[str, Any]) -> Iterator[str]:
         yield f"| {n} | " + " | ".join(f"{mean:+.3f} ± {se:.3f}" for mean, se in row.values()) + " |"
 
 
+def words(study: dict[str, Any]) -> Iterator[str]:
+    """What the page says of the tables."""
+    covered = [row["coverage"] for row in study["coverage"].values()]
+    yield f"The intervals covered the truth in {min(covered):.2f} to {max(covered):.2f} of the data sets"
+
+
 if __name__ == "__main__":
     RESULT.write_text(json.dumps(measure(int(sys.argv[1]) if len(sys.argv) > 1 else 150), indent=1) + "\n")

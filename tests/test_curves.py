@@ -527,4 +527,4 @@ def test_examples_of_the_documentation(title, code, printed):
 
 
 def test_the_examples_were_found():
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
