@@ -315,6 +315,11 @@ def _length(name: str, params: Any) -> float:
     return float(len(name))
 
 
+def second(oof: of.Predictions) -> str:
+    """The second configuration, or the only one."""
+    return oof.configs[min(1, oof.n_configs - 1)]
+
+
 ESTIMATES: dict[str, Callable[[of.Predictions, str], Any]] = {
     "bbc": lambda oof, m: of.estimate.bbc(oof, m, n_resamples=300),
     "bbc, stratified": lambda oof, m: of.estimate.bbc(oof, m, n_resamples=100, stratify=True, rng=5),
@@ -328,28 +333,28 @@ ESTIMATES: dict[str, Callable[[of.Predictions, str], Any]] = {
     "cvm_cv": lambda oof, m: of.estimate.cvm_cv(oof, m),
     "cvt": lambda oof, m: of.estimate.cvt(oof, m),
     "cvt, pooled": lambda oof, m: of.estimate.cvt(oof, m, aggregate="pooled"),
-    "cv": lambda oof, m: of.estimate.cv(oof, m, oof.configs[1], n_resamples=200),
-    "cv, pooled": lambda oof, m: of.estimate.cv(oof, m, oof.configs[1], aggregate="pooled", n_resamples=200),
+    "cv": lambda oof, m: of.estimate.cv(oof, m, second(oof), n_resamples=200),
+    "cv, pooled": lambda oof, m: of.estimate.cv(oof, m, second(oof), aggregate="pooled", n_resamples=200),
     "cv of one": lambda oof, m: of.estimate.cv(oof.sel(config=[0]), m, n_resamples=200),
     "holdout": lambda oof, m: of.estimate.holdout(oof, m, n_resamples=200),
-    "holdout of one": lambda oof, m: of.estimate.holdout(oof, m, oof.configs[1], n_resamples=200),
+    "holdout of one": lambda oof, m: of.estimate.holdout(oof, m, second(oof), n_resamples=200),
     "repeated_holdout": lambda oof, m: of.estimate.repeated_holdout(oof, m, n_resamples=200),
-    "repeated_holdout of one": lambda oof, m: of.estimate.repeated_holdout(oof, m, oof.configs[1], n_resamples=200),
+    "repeated_holdout of one": lambda oof, m: of.estimate.repeated_holdout(oof, m, second(oof), n_resamples=200),
     "loo": lambda oof, m: of.estimate.loo(oof, m, n_resamples=200),
-    "loo of one": lambda oof, m: of.estimate.loo(oof, m, oof.configs[1], n_resamples=200),
+    "loo of one": lambda oof, m: of.estimate.loo(oof, m, second(oof), n_resamples=200),
     "three_way": lambda oof, m: of.estimate.three_way(oof, m, n_resamples=200),
     "oob": lambda oof, m: of.estimate.oob(oof, m, n_resamples=200),
-    "oob of one, percentile": lambda oof, m: of.estimate.oob(oof, m, oof.configs[1], interval="percentile"),
+    "oob of one, percentile": lambda oof, m: of.estimate.oob(oof, m, second(oof), interval="percentile"),
     "point632": lambda oof, m: of.estimate.point632(oof, m, n_resamples=200),
-    "point632 of one": lambda oof, m: of.estimate.point632(oof, m, oof.configs[1]),
-    "point632 of one, by round": lambda oof, m: of.estimate.point632(oof, m, oof.configs[1], per_round=True),
+    "point632 of one": lambda oof, m: of.estimate.point632(oof, m, second(oof)),
+    "point632 of one, by round": lambda oof, m: of.estimate.point632(oof, m, second(oof), per_round=True),
     "point632plus": lambda oof, m: of.estimate.point632plus(oof, m, n_resamples=200),
-    "point632plus of one": lambda oof, m: of.estimate.point632plus(oof, m, oof.configs[1]),
-    "point632plus of one, by round": lambda oof, m: of.estimate.point632plus(oof, m, oof.configs[1], per_round=True),
+    "point632plus of one": lambda oof, m: of.estimate.point632plus(oof, m, second(oof)),
+    "point632plus of one, by round": lambda oof, m: of.estimate.point632plus(oof, m, second(oof), per_round=True),
     "optimism": lambda oof, m: of.estimate.optimism(oof, m, n_resamples=200),
-    "optimism of one": lambda oof, m: of.estimate.optimism(oof, m, oof.configs[1]),
+    "optimism of one": lambda oof, m: of.estimate.optimism(oof, m, second(oof)),
     "resubstitution": lambda oof, m: of.estimate.resubstitution(oof, m),
-    "resubstitution of one": lambda oof, m: of.estimate.resubstitution(oof, m, oof.configs[1]),
+    "resubstitution of one": lambda oof, m: of.estimate.resubstitution(oof, m, second(oof)),
 }
 
 # The tests of one pair; options such as alternative, confidence_level and rope go to all that take them.

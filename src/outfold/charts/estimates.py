@@ -24,6 +24,8 @@ from . import description as chart
 
 Floats = NDArray[np.float64]
 _NEW = "winner on new samples"
+# Draws that differ by less, relative to their size, differ by rounding.
+_ROUNDING = 1e-13
 _DIAMOND = chart.Points([0], [0], "blue", "diamond", 7)
 _DOT = chart.Points([0], [0], "orange", "circle", 6)
 
@@ -222,9 +224,14 @@ def histogram(estimate: Any, bins: int | None) -> tuple[NDArray[np.intp], Floats
     if values is None:
         given = f"{estimate.method} has no draws"
         raise chart.refused("draws", "needs an estimate with draws", given, "Use `estimate.bbc`.")
+    spread, size = np.ptp(values), np.max(np.abs(values))
+    differ = spread > _ROUNDING * size
     if bins is None:
-        bins = int(np.clip(len(np.histogram_bin_edges(values, "fd")) - 1, 10, 60)) if np.ptp(values) > 0 else 10
-    counts, edges = np.histogram(values, check_count(bins, "bins"))
+        bins = int(np.clip(len(np.histogram_bin_edges(values, "fd")) - 1, 10, 60)) if differ else 10
+    # Draws that differ by rounding alone are one value, with as much room around it as numpy gives equal values.
+    middle = np.median(values)
+    around = None if differ else (middle - 0.5 * max(1.0, size), middle + 0.5 * max(1.0, size))
+    counts, edges = np.histogram(values, check_count(bins, "bins"), range=around)
     return counts, edges
 
 

@@ -190,6 +190,9 @@ class _Simulator:
             cells = self.cells if self.by_folds else [(r, None) for r in range(self.oof.n_repeats)]
             counts = np.concatenate([kept, ~kept], axis=1).view(np.uint8)
             found = [np.subtract(*self._cell(counts, r, k).T) for r, k in cells]
+            if np.isnan(found).all():
+                problem = f"{self.compared.metric_name} is undefined in every fold of the simulated data"
+                raise InputError(problem, remedy="Use larger folds, or a metric that is defined in small ones.")
             self._expected_at[p] = self.compared.sign * float(np.nanmean(found))
         return self._expected_at[p]
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InputError, got, invalid
+from .target import refuse_sizes
 
 if TYPE_CHECKING:
     from .predictions import Predictions
@@ -124,6 +125,8 @@ def _check_values(oof: Predictions) -> None:
         raise InputError(problem, remedy="Repair them, or mask whole cells (numpy.ma) to say they were not run.")
     if oof.response == "proba":
         check_probabilities(oof.data, done)
+    if oof.response in ("value", "pointwise"):
+        refuse_sizes(oof.data[done], "P")
     if oof.response in ("score", "proba", "label") and oof.target.classes is None:
         argument = f"response={oof.response!r}"
         raise invalid(argument, "needs class labels", f"y holds {oof.target.task} targets", "Use `response='value'`.")

@@ -15,6 +15,8 @@ Task = Literal["binary", "multiclass", "regression", "survival", "pointwise"]
 
 # More distinct whole numbers than this are an amount, not classes.
 MOST_CLASSES = 20
+# Sizes of numbers whose fourth power is still a number: the interval of a squared error needs it.
+SMALLEST, LARGEST = 1e-75, 1e75
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +91,12 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
     continuous = labels.dtype.kind == "f" and bool(np.any(labels != np.round(labels)))
     if task == "regression" or (task is None and continuous):
         try:
-            return Target("regression", labels.astype(np.float64))
+            values = labels.astype(np.float64)
         except (TypeError, ValueError):
             given = f"it holds {labels.dtype} labels"
             raise invalid(what, "must be numbers for a regression", given) from None
+        refuse_sizes(values, what)
+        return Target("regression", values)
     return _encode_classes(labels, positive, what, one_class)
 
 
@@ -106,6 +110,15 @@ def look_like_classes(y: Any) -> bool:
     except (TypeError, ValueError):  # objects that are no numbers
         return True
     return len(distinct) <= MOST_CLASSES and bool(np.all(distinct % 1 == 0))
+
+
+def refuse_sizes(values: NDArray[np.floating[Any]], what: str) -> None:
+    """Refuse numbers so large or so small that their squares are not numbers any more; NaN is left alone."""
+    largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
+    if largest > LARGEST or 0 < largest < SMALLEST:
+        need = f"must have numbers whose largest is between {SMALLEST:g} and {LARGEST:g}, or all 0"
+        remedy = "Divide labels and predictions by a constant."
+        raise invalid(what, need, f"the largest is {largest:.3g}", remedy)
 
 
 def missing_values(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.cells import Response, cut_labels
-from ..data.target import look_like_classes
+from ..data.target import LARGEST, look_like_classes
 from ..exceptions import InputError, got, invalid
 from .data import n_rows
 from .estimators import said_type
@@ -208,11 +208,12 @@ class Reader:
         return 0.5 if self.response == "proba" else 0.0
 
     def _finite(self, values: NDArray[Any]) -> NDArray[Any]:
-        if not np.isfinite(values).all():
-            rows = values.reshape(-1, values.shape[1], int(np.prod(values.shape[2:])))
-            bad = ~np.isfinite(rows).all(axis=2)
+        usable = np.abs(values) <= LARGEST if self.response == "value" else np.isfinite(values)
+        if not usable.all():
+            bad = ~usable.reshape(-1, values.shape[1], int(np.prod(values.shape[2:]))).all(axis=2)
             worst = int(bad.sum(axis=1).max())
-            raise BadPrediction(f"{worst} of {bad.shape[1]} predictions are NaN or infinite")
+            limit = f", or beyond {LARGEST:g}" if np.isfinite(values).all() else ""
+            raise BadPrediction(f"{worst} of {bad.shape[1]} predictions are NaN or infinite{limit}")
         return np.ascontiguousarray(values)
 
     def _value(self, models: Sequence[Any], X: Any) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .kernels import RELATIVE_TIE, Floats, ratio
 from .pvalues import Tails, normal_quantile
-from .selection import argbest
+from .selection import argbest, unit_for_cubes
 
 Ends = tuple[float, float]
 
@@ -165,7 +165,9 @@ def bias_of(draws: Floats, observed: Floats) -> Floats:
 
 def acceleration_of(jackknife: Floats) -> Floats:
     """(P,) acceleration from the (units, P) values without each unit (Efron 1987); 0 where they do not vary."""
-    centred = np.nanmean(jackknife, axis=0) - jackknife
+    defined = np.maximum(np.sum(~np.isnan(jackknife), axis=0), 1)
+    centred = np.nansum(jackknife, axis=0) / defined - jackknife
+    centred = centred / unit_for_cubes(centred)  # the acceleration has no unit
     squares, cubes = np.nansum(centred**2, axis=0), np.nansum(centred**3, axis=0)
     return np.nan_to_num(ratio(cubes, 6 * squares**1.5))
 

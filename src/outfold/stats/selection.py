@@ -143,6 +143,16 @@ class Moments(NamedTuple):
     skew: Floats
 
 
+# The cubes of many numbers of this size can still be added.
+_LARGE = 1e90
+
+
+def unit_for_cubes(values: Floats) -> float:
+    """What to divide by so that cubes do not overflow: 1, or the largest absolute value where that is huge."""
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    return largest if largest > _LARGE else 1.0
+
+
 def running_moments(scores: Floats) -> Moments:
     """Mean, median, sd (n - 1) and skew (third moment over sd cubed, n) of the first r rows of (R, C), for every r."""
     r = np.arange(1, len(scores) + 1)[:, None]
@@ -150,15 +160,17 @@ def running_moments(scores: Floats) -> Moments:
     # Centred first: sums of powers of the scores themselves lose their digits.
     centre = scores.mean(axis=0)
     d = scores - centre
+    unit = unit_for_cubes(d)
+    d = d / unit
     shift = np.cumsum(d, axis=0) / r
     second = np.cumsum(d**2, axis=0) / r
     third = np.cumsum(d**3, axis=0) / r
     variance = np.maximum(second - shift**2, 0.0)
     cubed = third - 3 * shift * second + 2 * shift**3
     median = np.stack([np.median(scores[:k], axis=0) for k in range(1, len(scores) + 1)])
-    flat = variance <= 1e-24 * np.maximum(centre**2, 1.0)
+    flat = variance <= 1e-24 * np.maximum((centre / unit) ** 2, 1 / unit**2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        sd = np.where(r > 1, np.sqrt(variance * r / np.maximum(r - 1, 1)), np.nan)
+        sd = np.where(r > 1, unit * np.sqrt(variance * r / np.maximum(r - 1, 1)), np.nan)
         skew = np.where(flat, np.nan, cubed / variance**1.5)
     return Moments(mean, median, sd, skew)
 
