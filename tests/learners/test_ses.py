@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import outfold as of
-from internals import Linear, Logistic
+from internals import FeatureColumns, Linear, Logistic
 from outfold.exceptions import InputError
 from outfold.learners import SES
 
@@ -34,7 +34,7 @@ def test_the_logistic_test_is_the_likelihood_ratio(n_classes):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(80, 4))
     codes = np.digitize(X[:, 0] + rng.normal(size=80), [0.0, 1.0][: n_classes - 1])
-    found = Logistic(X, codes).log_p(np.array([0, 1]), (2, 3))
+    found = Logistic(FeatureColumns(X), codes).log_p(np.array([0, 1]), (2, 3))
     base = np.column_stack([np.ones(80), X[:, 2:]])
     for j in (0, 1):
         gain = deviance(base, codes) - deviance(np.column_stack([base, X[:, j]]), codes)
@@ -45,14 +45,14 @@ def test_the_linear_test_is_that_of_a_partial_correlation():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(50, 3))
     y = X[:, 0] + X[:, 1] + rng.normal(size=50)
-    assert np.exp(Linear(X, y).log_p(np.array([0]), ())) == pytest.approx(pearsonr(X[:, 0], y).pvalue)
+    assert np.exp(Linear(FeatureColumns(X), y).log_p(np.array([0]), ())) == pytest.approx(pearsonr(X[:, 0], y).pvalue)
     # Given a condition: the t test of the coefficient in least squares.
     A = np.column_stack([np.ones(50), X[:, 1], X[:, 0]])
     coef, rss, *_ = np.linalg.lstsq(A, y, rcond=None)
     t = coef[2] / np.sqrt(rss[0] / 47 * np.linalg.inv(A.T @ A)[2, 2])
     from scipy.stats import t as student
 
-    assert np.exp(Linear(X, y).log_p(np.array([0]), (1,))) == pytest.approx(2 * student.sf(abs(t), 47))
+    assert np.exp(Linear(FeatureColumns(X), y).log_p(np.array([0]), (1,))) == pytest.approx(2 * student.sf(abs(t), 47))
 
 
 def plain_ses(tests, n, level, most):
@@ -91,7 +91,7 @@ def test_selects_what_the_printed_algorithm_selects(seed):
     y = (X[:, 0] + X[:, 1] - X[:, 2] + rng.normal(size=n) > 0).astype(int)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     ours = SES(alpha=0.05, max_conditions=2).fit(X, y).selected_
-    assert sorted(ours) == sorted(plain_ses(Logistic(Z, y), p, np.log(0.05), 2))
+    assert sorted(ours) == sorted(plain_ses(Logistic(FeatureColumns(Z), y), p, np.log(0.05), 2))
 
 
 def test_finds_the_causes_and_their_copies():

@@ -52,17 +52,21 @@ class Category(NamedTuple):
 Column = Floats | Category
 
 
-def read_training(estimator: Any, X: Any, y: Any) -> tuple[list[Column], NDArray[Any]]:
+def read_training(estimator: Any, X: Any, y: Any, least_rows: int = 1) -> tuple[list[Column], NDArray[Any]]:
     """The columns of training rows, and the labels; the estimator remembers which columns are categories."""
     told = estimator.categorical_features
-    frame = _as_frame(X)
+    frame = as_frame(X)
     if told is None or (isinstance(told, str) and told == "from_dtype" and not _has_categories(frame)):
-        X, y = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        X, y = validate_data(
+            estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=least_rows
+        )
         estimator.is_categorical_ = np.zeros(X.shape[1], dtype=bool)
         return list(X.T), y
     y = column_or_1d(y, warn=True)
     columns = frame_columns(estimator, X, reset=True)
     check_consistent_length(X, y)
+    if len(y) < least_rows:
+        raise invalid("X", f"must have at least {least_rows} rows", f"there is {len(y)}")
     estimator.is_categorical_ = _by_type(frame) if isinstance(told, str) else _as_told(estimator, told)
     return _read(estimator, columns), y
 
@@ -106,7 +110,8 @@ def _category(column: NDArray[Any]) -> Category:
 # -- which columns are categories ------------------------------------------------------------------------
 
 
-def _as_frame(X: Any) -> Any:
+def as_frame(X: Any) -> Any:
+    """A data frame of any library as narwhals reads it; None if X is none."""
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
