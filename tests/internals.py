@@ -164,6 +164,8 @@ _SOURCES = {
     "save": "outfold.io.store",
     "FeatureColumns": "outfold.learners.independence",
     "Linear": "outfold.learners.independence",
+    "read_training": "outfold.learners.mixed",
+    "SelectColumns": "outfold.learners.selecting",
     "Logistic": "outfold.learners.independence",
     "_scoring": "outfold.metrics",
     "Scoring": "outfold.metrics._scoring",

@@ -7,13 +7,15 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from scipy.stats import chi2, pearsonr
+from scipy.stats import f as f_distribution
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import outfold as of
-from internals import FeatureColumns, Linear, Logistic
+from extras import pd
+from internals import FeatureColumns, Linear, Logistic, read_training
 from outfold.exceptions import InputError
 from outfold.learners import SES
 
@@ -53,6 +55,83 @@ def test_the_linear_test_is_that_of_a_partial_correlation():
     from scipy.stats import t as student
 
     assert np.exp(Linear(FeatureColumns(X), y).log_p(np.array([0]), (1,))) == pytest.approx(2 * student.sf(abs(t), 47))
+
+
+def mixed_columns(seed=5, n=150):
+    """Two numbers and two categories, with missing values, and the columns that a regression has for them."""
+    rng = np.random.default_rng(seed)
+    numbers, codes = rng.normal(size=(n, 2)), rng.integers(0, [4, 3], size=(n, 2))
+    texts = [[None if c == 0 else f"level {c}" for c in column] for column in codes.T]
+    frame = pd.DataFrame({"a": numbers[:, 0], "b": texts[0], "c": numbers[:, 1], "d": texts[1]})
+    blocks = [numbers[:, :1], np.eye(4)[codes[:, 0]][:, 1:], numbers[:, 1:], np.eye(3)[codes[:, 1]][:, 1:]]
+    return frame, blocks, codes, rng
+
+
+def read(frame):
+    selector = SES()
+    return FeatureColumns.of(read_training(selector, frame, np.zeros(len(frame)))[0])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_categories_are_tested_as_a_whole_by_the_likelihood_ratio(n_classes):
+    """As testIndLogistic and testIndMultinom of MXM: the degrees of freedom are the coefficients that a feature adds."""
+    frame, blocks, codes, rng = mixed_columns()
+    y = np.digitize(blocks[0][:, 0] + codes[:, 0] + rng.normal(size=len(frame)), [1.5, 2.5][: n_classes - 1])
+    tests = Logistic(read(frame), y)
+    ones = np.ones((len(frame), 1))
+    for given in [(), (2,), (0, 3), (3,)]:
+        asked = [j for j in range(4) if j not in given]
+        base = np.hstack([ones, *(blocks[j] for j in given)])
+        found = np.exp(tests.log_p(np.array(asked), given))
+        for j, p in zip(asked, found, strict=True):
+            gain = deviance(base, y) - deviance(np.hstack([base, blocks[j]]), y)
+            assert p == pytest.approx(chi2.sf(gain, (n_classes - 1) * blocks[j].shape[1]), rel=1e-4)
+    # The condition 1 in the place of 2, given 3.
+    swapped = np.exp(tests.log_p_swapped(np.array([0, 2]), (1, 3), 1))
+    for j, p in zip((0, 2), swapped, strict=True):
+        base = np.hstack([ones, blocks[j], blocks[3]])
+        gain = deviance(base, y) - deviance(np.hstack([base, blocks[1]]), y)
+        assert p == pytest.approx(chi2.sf(gain, (n_classes - 1) * 3), rel=1e-4)
+
+
+def test_categories_are_tested_as_a_whole_by_the_f_test():
+    """As testIndReg of MXM, the F test of two linear regressions."""
+    frame, blocks, codes, rng = mixed_columns()
+    y = blocks[0][:, 0] + 0.5 * codes[:, 0] + rng.normal(size=len(frame))
+    tests = Linear(read(frame), y)
+    for given in [(), (2,), (0, 3)]:
+        base = np.hstack([np.ones((len(y), 1)), *(blocks[j] for j in given)])
+        for j in set(range(4)) - set(given):
+            full, d = np.hstack([base, blocks[j]]), blocks[j].shape[1]
+            small, large = (np.linalg.lstsq(A, y, rcond=None)[1][0] for A in (base, full))
+            df = len(y) - full.shape[1]
+            p = np.exp(tests.log_p(np.array([j]), given))[0]
+            assert p == pytest.approx(f_distribution.sf((small - large) / d / (large / df), d, df), rel=1e-7)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_selects_among_mixed_features_what_the_printed_algorithm_selects(task):
+    for seed in range(4):
+        frame, blocks, codes, rng = mixed_columns(seed)
+        frame["e"] = frame["b"].where(rng.random(len(frame)) < 0.9, "level 1")  # nearly the same as b
+        y = 0.7 * blocks[0][:, 0] + 0.5 * codes[:, 0] + rng.normal(size=len(frame))
+        y = (y > y.mean()).astype(int) if task == "classification" else y
+        ours = SES(alpha=0.05, max_conditions=2, task=task).fit(frame, y)
+        tests = Logistic(read(frame), y) if task == "classification" else Linear(read(frame), y)
+        assert sorted(ours.selected_) == sorted(plain_ses(tests, 5, np.log(0.05), 2))
+        assert list(ours.transform(frame).columns) == [frame.columns[j] for j in sorted(ours.selected_)]
+
+
+def test_copies_of_a_category_are_equivalent():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 400)
+    frame = pd.DataFrame(
+        {"a": [f"l{c}" for c in codes], "x": rng.normal(size=400), "copy": [f"m{2 - c}" for c in codes]}
+    )
+    y = (codes == 1) + 0.5 * frame["x"].to_numpy() + 0.5 * rng.normal(size=400) > 0.5
+    ses = SES().fit(frame, y)
+    assert sorted(map(int, ses.selected_)) in ([0, 1], [1, 2])
+    assert {0, 2} in [set(map(int, group)) for group in ses.equivalent_]
 
 
 def plain_ses(tests, n, level, most):
