@@ -45,7 +45,9 @@ def test_the_610_configurations_of_2018():
         "SVC": 400,
         "LogisticRegression": 150,
     }
-    assert sum("select" in dict(c.steps) for c in configs.values()) == 488
+    assert sum(isinstance(c[0], SelectColumns) for c in configs.values()) == 488
+    numbers = spaces.tsamardinos2018(rng.normal(size=(80, 3)), y, n_trees=3)
+    assert sum("select" in dict(c.steps) for c in numbers.values()) == 488
 
 
 def test_the_largest_penalty_of_2018_leaves_no_coefficient_and_the_next_some():

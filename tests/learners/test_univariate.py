@@ -107,7 +107,7 @@ def test_a_frame_with_categories_stays_a_frame(library):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 100)
     frame = library.DataFrame(
-        {"noise": rng.normal(size=100), "level": [f"l{v}" for v in y], "x": y + rng.normal(size=100)}
+        {"noise": rng.normal(size=100), "level": [f"l{v}" for v in y], "x": 3 * y + rng.normal(size=100)}
     )
     fitted = Univariate(alpha=1e-6).fit(frame, y)
     kept = fitted.transform(frame)

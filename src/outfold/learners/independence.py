@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .mixed import Category, Codes, Column, Floats
 
@@ -21,6 +22,8 @@ _RIDGE = 1e-10
 _MOST_ENTRIES = 1_000_000
 # What is left of a column that the conditions explain, as a share of its size.
 _NOTHING_LEFT = 1e-9
+# With fewer samples for each level, the likelihood ratio is far from chi squared, and finds what is not there.
+_SAMPLES_PER_LEVEL = 5
 
 
 def filled_numbers(column: Floats) -> Floats:
@@ -78,6 +81,15 @@ def _dummies(column: Category) -> Floats:
     return np.asarray(codes[:, None] == np.arange(1, codes.max() + 1), dtype=np.float64)
 
 
+def _basis(base: Floats) -> Floats:
+    """Directions of length 1 at right angles that span the columns."""
+    q, r = np.linalg.qr(base)
+    if np.abs(np.diag(r)).min() > _NOTHING_LEFT * np.sqrt(len(base)):
+        return np.asarray(q)
+    directions, sizes, _ = np.linalg.svd(base, full_matrices=False)  # a city and its country, both given
+    return np.asarray(directions[:, sizes > _NOTHING_LEFT * np.sqrt(len(base))])
+
+
 class Linear:
     """A number as target: the F test of a linear regression with and without the feature.
 
@@ -85,21 +97,23 @@ class Linear:
     """
 
     def __init__(self, design: FeatureColumns, y: Floats) -> None:
-        self._design, self._y = design, y - y.mean()
+        centred = y - y.mean()
+        # A power of two brings the target to a size near 1, and changes no digit of a test.
+        self._design, self._y = design, np.ldexp(centred, -int(np.frexp(centred.std())[1]))
 
     def log_p(self, features: Codes, given: Sequence[int]) -> Floats:
         """Log p value of every feature, given the columns of the conditions."""
         n = len(self._y)
-        base = np.column_stack([np.ones(n), self._design.columns(given)])
-        q = np.linalg.qr(base)[0]
+        q = _basis(np.column_stack([np.ones(n), self._design.columns(given)]))
+        df = n - q.shape[1]
         y = self._y - q @ (q.T @ self._y)
         out = np.zeros(len(features))
         for places, blocks in self._design.blocks(features):
             if blocks.shape[2] == 1:  # all numbers at once
                 X = blocks[:, :, 0].T
-                out[places] = _t_tests(X - q @ (q.T @ X), y, n - base.shape[1] - 1)
+                out[places] = _t_tests(X - q @ (q.T @ X), y, df - 1)
             else:
-                out[places] = [_f_test(block - q @ (q.T @ block), y, n - base.shape[1]) for block in blocks]
+                out[places] = [_f_test(block - q @ (q.T @ block), y, df) for block in blocks]
         return out
 
     def log_p_swapped(self, features: Codes, given: Sequence[int], out: int) -> Floats:
@@ -127,10 +141,11 @@ def _f_test(block: Floats, y: Floats, df: int) -> float:
     """Log p value of all columns of a block together; `df` is that of a regression without them."""
     from scipy.stats import f
 
+    tiny = _NOTHING_LEFT * np.sqrt(len(y))
     directions, sizes, _ = np.linalg.svd(block, full_matrices=False)
-    directions = directions[:, sizes > _NOTHING_LEFT * np.sqrt(len(y))]
+    directions = directions[:, sizes > tiny]
     rank = directions.shape[1]
-    if not rank or df <= rank:
+    if not rank or df <= rank or np.linalg.norm(y) <= tiny:
         return 0.0
     gain = float(((directions.T @ y) ** 2).sum())
     left = max(float(y @ y) - gain, 1e-300)
@@ -148,14 +163,19 @@ class Logistic:
         """Log p value of every feature."""
         base = self._base(given)
         alone = _deviances(base[:, :-1], base[None, :, -1:], self._hot)
-        return self._against(alone, self.deviance(features, given), self._design.widths[features])
+        return self._against(alone, self.deviance(features, given), self._added(features, given))
 
     def log_p_swapped(self, features: Codes, given: Sequence[int], out: int) -> Floats:
         """Log p value of the condition `out`, given the others and each of the features in its place."""
         others = [c for c in given if c != out]
-        return self._against(
-            self.deviance(features, others), self.deviance(features, given), self._design.widths[[out]]
-        )
+        alone = np.array([out], dtype=np.intp)
+        added = np.array([self._added(alone, [*others, int(j)])[0] for j in features], dtype=np.intp)
+        return self._against(self.deviance(features, others), self.deviance(features, given), added)
+
+    def has_enough_samples(self, features: Codes) -> NDArray[np.bool_]:
+        """Whether each feature can be tested: a number always, a category if its levels have samples enough."""
+        widths = self._design.widths[features]
+        return np.asarray((widths == 1) | (len(self._hot) >= _SAMPLES_PER_LEVEL * (widths + 1)))
 
     def deviance(self, features: Codes, given: Sequence[int]) -> Floats:
         """Deviance of the regression on the conditions and each of the features."""
@@ -170,10 +190,23 @@ class Logistic:
         # The column of ones comes last, so that the regression without features is one with it as the feature.
         return np.column_stack([self._design.columns(given), np.ones(len(self._hot))])
 
-    def _against(self, smaller: Floats, larger: Floats, widths: Codes) -> Floats:
+    def _added(self, features: Codes, given: Sequence[int]) -> Codes:
+        """How many columns each feature adds to the conditions: a city adds fewer than its own if its country is given."""
+        added = self._design.widths[features]
+        if (added == 1).all():
+            return added
+        q = _basis(self._base(given))
+        for places, blocks in self._design.blocks(features):
+            if blocks.shape[2] > 1:
+                sizes = np.linalg.svd(blocks - q @ (q.T @ blocks), compute_uv=False)
+                rank = (sizes > _NOTHING_LEFT * np.sqrt(len(q))).sum(axis=1)
+                added[places] = np.maximum(rank, 1)  # the gain of rank 0 is 0
+        return added
+
+    def _against(self, smaller: Floats, larger: Floats, added: Codes) -> Floats:
         from scipy.stats import chi2
 
-        return np.asarray(chi2.logsf(np.maximum(smaller - larger, 0.0), widths * self._hot.shape[1]))
+        return np.asarray(chi2.logsf(np.maximum(smaller - larger, 0.0), added * self._hot.shape[1]))
 
 
 Independence = Linear | Logistic

@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d, validate_data
 
 from ..exceptions import got, invalid
-from .frames import frame_columns
+from .frames import frame_columns, is_missing
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -63,6 +63,7 @@ def read_training(estimator: Any, X: Any, y: Any, least_rows: int = 1) -> tuple[
         estimator.is_categorical_ = np.zeros(X.shape[1], dtype=bool)
         return list(X.T), y
     y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
     columns = frame_columns(estimator, X, reset=True)
     check_consistent_length(X, y)
     if len(y) < least_rows:
@@ -89,7 +90,9 @@ def _numbers(column: NDArray[Any]) -> Floats:
     try:
         if column.dtype.kind in "Mm":
             raise TypeError
-        values = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+        is_object = column.dtype.kind == "O"
+        known = [np.nan if is_missing(value) else value for value in column] if is_object else column
+        values = np.array(known, dtype=np.float64)
     except (TypeError, ValueError):
         needed = "must have columns of numbers and of categories"
         raise invalid("X", needed, f"a column holds {column[:1].tolist()}", remedy) from None
@@ -102,7 +105,7 @@ def _category(column: NDArray[Any]) -> Category:
     if column.dtype.kind in "biuf":
         values = column.astype(np.float64)
         return Category(values, ~np.isnan(values))
-    known = np.array([value is not None and value == value for value in column], dtype=bool)
+    known = np.array([not is_missing(value) for value in column], dtype=bool)
     texts = [str(value) if is_known else "" for value, is_known in zip(column, known, strict=True)]
     return Category(np.array(texts, dtype=np.str_), known)
 

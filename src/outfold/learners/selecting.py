@@ -122,6 +122,9 @@ class SelectColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the columns, select, and give the numbers of the columns that are kept."""
         self.columns_ = clone(self.columns)
         Z = self.columns_.fit_transform(X, y)
+        self.n_features_in_ = self.columns_.n_features_in_
+        if hasattr(self.columns_, "feature_names_in_"):
+            self.feature_names_in_ = self.columns_.feature_names_in_
         blocks = list(self._blocks(Z.shape[1]))
         features = [Z[:, b.start] if b.stop - b.start == 1 else _as_category(Z[:, b]) for b in blocks]
         self.selector_ = clone(self.selector).fit_columns(features, y)

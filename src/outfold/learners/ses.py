@@ -13,7 +13,7 @@ from ..arguments import check_count
 from ..docstrings import fill_with
 from ..exceptions import InputError
 from .independence import FeatureColumns, Independence, Linear, Logistic
-from .mixed import CategoricalFeatures, Column
+from .mixed import CategoricalFeatures, Codes, Column
 from .selecting import TEXTS, SelectionTask, Selector
 
 __all__ = ["SES"]
@@ -78,33 +78,39 @@ class SES(Selector):
     def _select(self, columns: Sequence[Column], y: NDArray[Any]) -> None:
         check_count(self.max_conditions, "max_conditions", 0)
         design = FeatureColumns.of(columns)
-        varying = np.flatnonzero(design.widths)
-        if not len(varying):
+        candidates = np.flatnonzero(design.widths)
+        if not len(candidates):
             raise InputError(needed="all features are constant on these samples, so that none can be selected")
-        design = FeatureColumns(design.Z, design.widths[varying])
         classes = self._classes(y)
-        tests = Linear(design, y.astype(np.float64)) if classes is None else Logistic(design, classes)
-        search = _Search(tests, len(varying), np.log(self.alpha), self.max_conditions)
+        tests: Independence
+        if classes is None:
+            tests = Linear(design, y.astype(np.float64))
+        else:
+            tests = Logistic(design, classes)
+            dense = candidates[tests.has_enough_samples(candidates)]
+            candidates = dense if len(dense) else candidates  # a model needs one
+        search = _Search(tests, candidates, np.log(self.alpha), self.max_conditions)
         search.run()
-        self.selected_ = varying[search.selected]
-        self.equivalent_ = [varying[search.equivalents[j]] for j in search.selected]
+        self.selected_ = np.array(search.selected, dtype=np.intp)
+        self.equivalent_ = [search.equivalents[j] for j in search.selected]
 
 
 class _Search:
     """The state of the selection: who may still come in, who is in, and the weakest association each has shown."""
 
-    def __init__(self, tests: Independence, n_features: int, level: float, most: int) -> None:
+    def __init__(self, tests: Independence, candidates: Codes, level: float, most: int) -> None:
         self.tests, self.level, self.most = tests, level, most
-        self.open = np.arange(n_features)
+        self.open = candidates
         self.selected: list[int] = []
-        self.largest_p = np.full(n_features, -np.inf)
-        self.equivalents = {j: [j] for j in range(n_features)}
+        self.largest_p = np.full(candidates.max() + 1, -np.inf)
+        self.equivalents = {j: [j] for j in candidates.tolist()}
 
     def run(self) -> None:
         """Add features until none is open."""
-        first = self.tests.log_p(self.open, ())
-        self.largest_p[:] = first
-        self.open = self.open[first <= self.level]
+        candidates = self.open
+        first = self.tests.log_p(candidates, ())
+        self.largest_p[candidates] = first
+        self.open = candidates[first <= self.level]
         while len(self.open):
             new = int(self.open[np.argmin(self.largest_p[self.open])])
             self.open = self.open[self.open != new]
@@ -114,7 +120,7 @@ class _Search:
                 for some in combinations(others, size):  # sets without the new feature were asked before it came
                     self._test((*some, new))
         if not self.selected:
-            self.selected = [int(np.argmin(first))]
+            self.selected = [int(candidates[np.argmin(first)])]
 
     def _test(self, given: tuple[int, ...]) -> None:
         if not set(given) <= set(self.selected):  # one of them has left meanwhile
