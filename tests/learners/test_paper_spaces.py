@@ -46,7 +46,7 @@ def test_the_610_configurations_of_2018():
         "LogisticRegression": 150,
     }
     assert sum(isinstance(c[0], SelectColumns) for c in configs.values()) == 488
-    numbers = spaces.tsamardinos2018(rng.normal(size=(80, 3)), y, n_trees=3)
+    numbers = spaces.tsamardinos2018(rng.normal(size=(80, 30)), y, n_trees=3)
     assert sum("select" in dict(c.steps) for c in numbers.values()) == 488
 
 

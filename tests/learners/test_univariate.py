@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from extras import pd, pl
 from outfold.exceptions import InputError
-from outfold.learners import Univariate
+from outfold.learners import SES, Univariate
 
 
 @parametrize_with_checks([Univariate()])
@@ -116,6 +116,29 @@ def test_a_frame_with_categories_stays_a_frame(library):
     assert fitted.get_feature_names_out().tolist() == ["level", "x"]
     with pytest.raises(ValueError, match="feature names"):
         fitted.transform(frame[["noise", "level"]])
+
+
+@pytest.mark.parametrize("selector", [Univariate(), SES()], ids=["univariate", "ses"])
+def test_the_na_of_pandas_is_missing(selector):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    plain = pd.DataFrame({"text": rng.choice(["a", "b"], 80), "yes": rng.random(80) < 0.5, "count": y + rng.random(80)})
+    plain = plain.astype(object).where(rng.random((80, 3)) < 0.8, None)
+    nullable = plain.astype({"text": "string", "yes": "boolean", "count": "Float64"})
+    plain["count"] = plain["count"].astype(float)
+    fitted = selector.fit(nullable, y)
+    assert fitted.is_categorical_.tolist() == [True, True, False]
+    assert fitted.transform(nullable).columns.tolist() == selector.fit(plain, y).get_feature_names_out().tolist()
+    if isinstance(selector, Univariate):
+        pvalues = fitted.fit(nullable, y).pvalues_
+        np.testing.assert_array_equal(pvalues, fitted.fit(plain, y).pvalues_)
+
+
+@pytest.mark.parametrize("selector", [Univariate(), SES()], ids=["univariate", "ses"])
+def test_a_target_with_missing_values_is_refused(selector):
+    frame = pd.DataFrame({"level": list("abab"), "x": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(ValueError, match="y contains NaN"):
+        selector.fit(frame, [0.5, np.nan, 1.5, 2.0])
 
 
 def test_the_best_feature_is_kept_where_nothing_passes_whatever_its_kind():

@@ -32,6 +32,7 @@ class SES(Selector):
     without the feature. For a number, it is tested by the F test of a linear regression, which is the t test of a partial
     correlation if the feature is a number. A category is tested as a whole, with one column for each level but one. These are
     the tests of the R package MXM for mixed features [2]_. Missing numbers count as the median. Missing categories are a level.
+    If the target has classes, a category with fewer than five samples per level is not selected, unless there is nothing else.
 
     Parameters
     ----------
@@ -48,7 +49,6 @@ class SES(Selector):
         since a model needs one.
     equivalent_ : list of list of int
         For each feature kept, the features that could replace it, itself first.
-
     is_categorical_ : ndarray of bool
         Which features are categories.
 
