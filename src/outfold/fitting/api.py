@@ -31,7 +31,7 @@ from .dispatcher import Dispatcher, ResultsReopened, inner_holdouts
 from .early_stopping import EarlyStopping
 from .estimators import make_templates, seed_of
 from .job import Job, Options, Share, make_job
-from .limits import own_random_state
+from .limits import interrupt_on_termination, own_random_state
 from .predict import ModelKind
 from .test_part import keep_apart
 from .threads import threads_alone
@@ -216,6 +216,7 @@ def run_job(job: Job) -> Predictions:
         if decides is not None:
             decides.check(job.header)
     with ExitStack() as stack:
+        stack.enter_context(interrupt_on_termination())
         store = None
         if options.store is not None:
             from ..io.store import Store  # here: a collection without a store needs no database

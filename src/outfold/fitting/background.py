@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -92,6 +93,17 @@ class _Last:
 
     executor: Any = None
     start_seconds: float = 0.0  # that new processes took to be ready, or had taken when the work was over before
+
+
+def _forget_processes() -> None:
+    """In a copy of this process made by fork: the threads that talk to the processes are not copied with it."""
+    _Last.executor = None
+    if (loky := sys.modules.get("joblib.externals.loky.reusable_executor")) is not None:
+        loky._executor = loky._executor_kwargs = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_processes)
 
 
 class Background:

@@ -1,14 +1,16 @@
-"""Limits of a fit: threads of numerical libraries, Ctrl-C, global random numbers, warnings, and time."""
+"""Limits of a fit: threads of numerical libraries, signals, global random numbers, warnings, and time."""
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
 import json
+import multiprocessing
 import os
 import random
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +25,8 @@ from ..stats.compiling import limit_threads
 _GRACE = 1.0
 # How soon to look again when the alarm rings during an import.
 _IMPORT_SECONDS = 0.05
+# How often a worker looks whether the process that started it is still there.
+_PARENT_SECONDS = 1.0
 
 
 class _Worker(threading.local):
@@ -40,6 +44,7 @@ def limit_worker(own_process: bool, threads: int) -> None:
     if own_process and _worker.blas is None:
         limit_threads("blas")
         _worker.blas = 1
+        _end_with_parent()
         if threading.current_thread() is threading.main_thread():  # Ctrl-C is for the main process
             signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _worker.openmp != threads:
@@ -47,6 +52,36 @@ def limit_worker(own_process: bool, threads: int) -> None:
             os.environ["OMP_NUM_THREADS"] = str(threads)
         limit_threads("openmp", threads)
         _worker.openmp = threads
+
+
+def _end_with_parent() -> None:
+    """End this worker soon after the process that started it, which may have been killed before it could do so."""
+    parent = multiprocessing.parent_process()
+    if parent is None or parent.pid is None:  # started by a scheduler, which watches it
+        return
+
+    def watch(pid: int) -> None:
+        while os.getppid() == pid:
+            time.sleep(_PARENT_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, args=(os.getppid(),), name="outfold-parent", daemon=True).start()
+
+
+@contextlib.contextmanager
+def interrupt_on_termination() -> Iterator[None]:
+    """SIGTERM is Ctrl-C in this block, so that workers end and finished fits are kept; whoever handles it himself does so."""
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextlib.contextmanager
@@ -100,6 +135,18 @@ def global_random_state() -> tuple[Any, ...]:
 _recording = threading.local()
 
 
+class _Silence:
+    """The blocks of `silence_warnings` that are open in all threads.
+
+    Filters belong to the whole process: if each block put back what it found, the last of two that overlap would put back the
+    silence of the first.
+    """
+
+    lock = threading.Lock()
+    n_open = 0
+    before: warnings.catch_warnings[None]  # holds the filters of the user
+
+
 @contextlib.contextmanager
 def silence_warnings() -> Iterator[None]:
     """Show no warning; record each for the block of `record_warnings` that is open in its thread."""
@@ -109,10 +156,20 @@ def silence_warnings() -> Iterator[None]:
         if names is not None:
             names.append(category.__name__)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = record
+    with _Silence.lock:
+        if _Silence.n_open == 0:
+            _Silence.before = warnings.catch_warnings()
+            _Silence.before.__enter__()
+            warnings.simplefilter("always")
+            warnings.showwarning = record
+        _Silence.n_open += 1
+    try:
         yield
+    finally:
+        with _Silence.lock:
+            _Silence.n_open -= 1
+            if _Silence.n_open == 0:
+                _Silence.before.__exit__(None, None, None)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,128 @@
+"""Signals, forks and threads: work that ends leaves no process behind, and nothing of the user's process changed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from collect_estimators import Tally, fits
+
+import outfold as of
+from outfold.fitting.limits import interrupt_on_termination, silence_warnings
+
+_SCRIPT = """
+import sys
+from collect_estimators import Tally
+from sklearn.datasets import make_classification
+from outfold import Plan, collect
+
+path, log = sys.argv[1:]
+X, y = make_classification(80, 6, random_state=2)
+collect({f"c{i}": Tally(i + 1.0, log, 0.3) for i in range(30)}, X, y, Plan(folds=4), store=path, n_jobs=2)
+"""
+
+
+@pytest.fixture
+def work(tmp_path, scripts):
+    """A collection with workers, at work; the group of its processes is its own."""
+    script, log = tmp_path / "script.py", tmp_path / "log"
+    script.write_text(_SCRIPT)
+    process = scripts.start(script, tmp_path / "run.oof", log, output=tmp_path / "said")
+    while fits(log) < 12:  # so many that workers have started, and fit
+        assert process.poll() is None
+        time.sleep(0.02)
+    return process
+
+
+def is_empty_soon(group):
+    """Whether no process of the group is left after some seconds."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_sigterm_is_ctrl_c(work, tmp_path):
+    os.kill(work.pid, signal.SIGTERM)
+    assert work.wait() != 0
+    assert is_empty_soon(work.pid)
+    said = (tmp_path / "said.err").read_text()
+    assert "of 120 cells are in" in said
+    assert "start it again to go on." in said
+    assert 0 < of.load(tmp_path / "run.oof").completeness < 1
+
+
+def test_workers_end_with_the_process_that_started_them(work):
+    os.kill(work.pid, signal.SIGKILL)
+    assert work.wait() != 0
+    assert is_empty_soon(work.pid)
+
+
+def test_who_handles_sigterm_goes_on_to_do_so():
+    heard = []
+    before = signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
+    try:
+        with interrupt_on_termination():
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert heard == [1]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    with pytest.raises(KeyboardInterrupt), interrupt_on_termination():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_two_threads_leave_warnings_as_they_were():
+    """The second begins after the first, and ends after it."""
+    before, show = list(warnings.filters), warnings.showwarning
+    first_is_over = threading.Event()
+
+    def second():
+        with silence_warnings():
+            first_is_over.wait()
+
+    thread = threading.Thread(target=second)
+    with silence_warnings():
+        thread.start()
+        while warnings.showwarning is show:
+            time.sleep(0.01)
+    first_is_over.set()
+    thread.join()
+    assert warnings.filters == before
+    assert warnings.showwarning is show
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_copy_of_the_process_collects_with_workers_of_its_own():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+
+    def collect():
+        configs = {f"c{i}": Tally(i + 1.0, pause=0.15) for i in range(8)}
+        return of.collect(configs, X, y, of.Plan(folds=4), n_jobs=2, progress=False)
+
+    whole = collect()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns of threads that are not copied
+        pid = os.fork()
+    if pid == 0:
+        same = collect().fingerprint == whole.fingerprint
+        os._exit(0 if same else 1)
+    for _ in range(1200):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.05)
+    else:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert ended, "it hangs"
+    assert status == 0
