@@ -102,7 +102,7 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """A title and indented ``key   value`` lines."""
     rows = list(rows)
     width = max((len(k) for k, _ in rows), default=0)
-    return "\n".join([title, *(f"  {k:<{width}}   {v}" for k, v in rows)])
+    return "\n".join([title, *(f"  {k:<{width}}   {one_line(v)}" for k, v in rows)])
 
 
 def facts_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
@@ -114,7 +114,7 @@ def facts_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], left: Sequence[int] = (0,)) -> str:
     """A plain text table; the columns in `left` are left-aligned."""
-    cells = [[str(c) for c in header], *([str(c) for c in row] for row in rows)]
+    cells = [[one_line(c) for c in header], *([one_line(c) for c in row] for row in rows)]
     widths = [max(len(row[j]) for row in cells) for j in range(len(header))]
     lines = [
         "  ".join(c.ljust(w) if j in left else c.rjust(w) for j, (c, w) in enumerate(zip(row, widths, strict=True)))
@@ -163,6 +163,18 @@ def clean(text: object, instead: str = "\N{REPLACEMENT CHARACTER}") -> str:
     if text.isascii() and text.isprintable():
         return text
     return _UNSEEN.sub(instead, text)
+
+
+def one_line(text: object) -> str:
+    """The text on one line, without characters that are not seen."""
+    return re.sub("[\t\n\r]", " ", clean(text))
+
+
+def csv_cell(value: Any) -> Any:
+    """A cell that a spreadsheet takes for text where it is text: a name is never a formula, and all of it is seen."""
+    if not isinstance(value, str):
+        return value
+    return "'" * (value[:1] in ("=", "+", "-", "@", "\t", "\r")) + clean(value)
 
 
 # fmt: off

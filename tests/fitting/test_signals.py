@@ -10,9 +10,9 @@ import warnings
 
 import numpy as np
 import pytest
-from collect_estimators import Tally, fits
 
 import outfold as of
+from collect_estimators import Tally, fits
 from outfold.fitting.limits import interrupt_on_termination, silence_warnings
 
 _SCRIPT = """

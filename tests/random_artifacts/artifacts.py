@@ -79,7 +79,7 @@ def _values(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _predictions(rng: np.random.Generator, kind: str, y: Any, shape: tuple[int, int, int]) -> Any:
-    n, c, _r = shape
+    c = shape[1]
     if kind == "label":
         classes = np.unique(y)
         guess = classes[rng.integers(0, len(classes), shape)]

@@ -32,6 +32,7 @@ def test_every_question_has_an_answer_or_is_refused_in_words(start):
             except BaseException as error:
                 error.add_note(f"artifact({seed}), asked for {question!r} by {metric!r}")
                 raise
+    assert "an error without words" not in answers
     # Artifacts that only give errors would test nothing.
     assert answers["answered"] > 0.25 * answers.total()
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from .._version import __version__
 from ..exceptions import InputError, OutfoldError
+from ..formatting import clean
 from .commands import add_commands
 from .options import CommandParser
 
@@ -100,5 +101,5 @@ def _close_output() -> None:
 
 
 def _say(text: str, code: int) -> int:
-    print(text, file=sys.stderr)
+    print(clean(text), file=sys.stderr)
     return code

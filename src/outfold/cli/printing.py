@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..formatting import json_ready
+from ..formatting import clean, csv_cell, json_ready
 
 
 def print_as(
@@ -22,12 +22,12 @@ def print_as(
     if form == "json":
         print(json.dumps(json_ready(facts()), indent=2, allow_nan=False))
     elif form == "csv":
-        table = [json_ready(row) for row in rows()]
+        table = [{key: csv_cell(value) for key, value in json_ready(row).items()} for row in rows()]
         writer = csv.DictWriter(sys.stdout, list(table[0]) if table else [], lineterminator="\n")
         writer.writeheader()
         writer.writerows(table)
     else:
-        print(latex() if form == "latex" else text)
+        print(clean(latex() if form == "latex" else text))  # names may come from anywhere
 
 
 def estimate_row(facts: dict[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from ..estimate._calibration import calibration
 from ..estimate._default import corrected
 from ..estimate._threshold import at_thresholds, read_choice
 from ..exceptions import FileError, InputError, invalid
-from ..formatting import called, json_ready
+from ..formatting import called, csv_cell, json_ready
 from ..io.store import written_file
 from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, alone, kernels_kept, recorded_metric, selecting
@@ -172,7 +172,7 @@ class Report:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.rows[0])
-        writer.writerows(map(_cell, row.values()) for row in self.rows)
+        writer.writerows(map(csv_cell, row.values()) for row in self.rows)
         return out.getvalue()
 
     def to_html(self) -> str:
@@ -212,13 +212,6 @@ class Report:
         except OSError as error:
             raise FileError(f"{path} cannot be written ({error.strerror or error}).") from error
         return path
-
-
-def _cell(value: Any) -> Any:
-    """A cell that a spreadsheet takes for text where it is text: a name is never a formula."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
-    return value
 
 
 # -- making it ----------------------------------------------------------------------------------------------
