@@ -98,7 +98,8 @@ class _Last:
 def _forget_processes() -> None:
     """In a copy of this process made by fork: the threads that talk to the processes are not copied with it."""
     _Last.executor = None
-    if (loky := sys.modules.get("joblib.externals.loky.reusable_executor")) is not None:
+    loky: Any = sys.modules.get("joblib.externals.loky.reusable_executor")
+    if loky is not None:
         loky._executor = loky._executor_kwargs = None
 
 
