@@ -96,7 +96,8 @@ def run(
     if budget is not None and budget <= 0:
         raise invalid("budget", "must be more than 0 seconds", f"got {budget:g}")
     roles = Roles(target, group, sample, time, event, tuple(leave_out))
-    table = read_table(path, roles, task=task, columns=columns, dialect=dialect, say=say)
+    happened = positive if time is not None else None
+    table = read_table(path, roles, task=task, columns=columns, dialect=dialect, happened=happened, say=say)
     chosen = _metric(table, metric, positive)
     _check_threshold(threshold, table)
     plan, dropping = _advised(table, folds, repeats, test, say)
@@ -105,6 +106,7 @@ def run(
     configs = _configs(space, table)
     say(_what_is_done(table, task, chosen, metric, len(configs), plan))
     _say_positive(table, positive, say)
+    _say_events(table, positive, say)
     work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
     selects: dict[str, Any] = {"metric": chosen, "aggregate": aggregate, "rule": rule}
     job = _Search(table, configs, plan, {"positive": positive, **selects, **work}, Path(out), explain)
@@ -112,7 +114,7 @@ def run(
     found = job.run(live, budget, start)
     given_columns = None if isinstance(columns, Columns) else columns
     words = _words(space, len(configs), len(found.oof.configs))
-    answer = _Answer(found, table, configs, Path(out), words, say, given_columns)
+    answer = _Answer(found, table, configs, Path(out), words, say, given_columns, happened)
     try:
         result = answer.write(threshold, importance, inner, command, words_for_stop(found, budget))
     except BaseException:
@@ -197,6 +199,15 @@ def _say_positive(table: LabelledTable, positive: str | None, say: Say) -> None:
         say(f"the positive class is {str(classes[-1])!r} (--positive {str(classes[0])!r} for the other)")
 
 
+def _say_events(table: LabelledTable, positive: str | None, say: Say) -> None:
+    """How many rows have the event: who took the wrong value for it sees that here."""
+    if table.task != "survival":
+        return
+    n, of = int(table.y["event"].sum()), formatting.count(len(table.y), "row")
+    which = "" if positive is None else f", where {table.roles.event!r} is {positive!r}"
+    say(f"the event happened in {n:,} of {of}{which}; the others were lost from sight before it")
+
+
 # -- searching --------------------------------------------------------------------------------------------------
 
 
@@ -264,8 +275,7 @@ class _Search:
     @property
     def _given(self) -> dict[str, Any]:
         table = self.table
-        task = None if table.task == "survival" else table.task
-        return {"groups": table.groups, "samples": table.samples, "task": task, **self.options}
+        return {"groups": table.groups, "samples": table.samples, "task": table.task, **self.options}
 
     def _keep(self, found: Found) -> None:
         """The file of the answer: the store itself if all is done, else the finished part of it."""
@@ -322,6 +332,7 @@ class _Answer:
     space: str
     say: Say
     given_columns: str | Path | None = None  # the file with the roles of the columns, if there is one
+    happened: str | None = None  # the value of the event column that says that it happened
 
     def write(
         self, threshold: str | float | None, importance: bool, inner: bool, command: str | None, stopped: str
@@ -333,12 +344,12 @@ class _Answer:
         cut = self._threshold(threshold)
         self._keep_columns()
         words = describe(self.configs[made.selected], table.columns)
-        model = self._model(made, cut, words)
         matters = self._importance(made) if importance else None
         test = (
             confront(oof, self.configs, table.X, table.y, store=self.folder / ANSWER) if self._has_test_part else None
         )
         page = self._report(made, words, matters, threshold, command, stopped)
+        model = self._model(made, cut, words, page)
         files = {"predictions": self.folder / ANSWER, "model": model, "report": page.save(self.folder / "report.html")}
         return RunResult(made, page, files, self.folder, nested, cut, test, stopped, self.found.stopped)
 
@@ -365,18 +376,21 @@ class _Answer:
             return None
         return estimate.at_threshold(self.found.oof, threshold=asked)
 
-    def _model(self, made: Estimate, cut: AtThreshold | None, words: str) -> Path | None:
+    def _model(self, made: Estimate, cut: AtThreshold | None, words: str, page: Report) -> Path | None:
         table, oof = self.table, self.found.oof
+        other = page.beside
         about = ModelAbout.of(
             oof,
             target=table.roles.label,
             columns=table.columns,
             ranges=ranges_of(table.X, table.columns),
             n_rows=len(table.y),
-            estimate=EstimateAbout.of(made),
+            estimate=EstimateAbout.of(made, None if other is None else page.leaderboard.baseline),
+            beside=None if other is None or other.estimate is None else EstimateAbout.of(other.estimate, other.baseline),
             threshold=None if cut is None else Threshold(cut.choice, cut.threshold, oof.response),
             left_out=tuple(LeftOut(part.n, part.why) for part in table.left_out),
             marks=table.marks,
+            event=self.happened,
             description=words,
             space=self.space,
         )

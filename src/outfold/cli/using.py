@@ -33,9 +33,11 @@ _PREDICT = """\
 examples:
   outfold predict out/ new.csv -o predictions.csv
   outfold predict out/ new.csv -o predictions.parquet --keep id,name
+  outfold predict out/ new.csv -o predictions.csv --times 365,730
 
-The table gets one row for each row of new.csv: the prediction, the probability of each class, whether the row lies outside the
-range of the training rows, and by which columns. Without -o it is printed as csv. Columns may come in any order."""
+The table gets one row for each row of new.csv: the prediction, the probability of each class (for survival, the probability to have
+no event until some times), whether the row lies outside the range of the training rows, and by which columns. Without -o it is
+printed as csv. Columns may come in any order."""
 _CONFRONT = """\
 example:
   outfold confront out/ labelled.csv
@@ -101,6 +103,8 @@ def _add_predict(commands: Any) -> None:
     _add_table(parser, "a table with the columns of the training table")
     add_option(parser, "-o", "--out", metavar="FILE", help="where to write: .csv, .csv.gz or .parquet")
     add_option(parser, "--keep", type=names, default=[], metavar="A,B", help="columns of the table to copy")
+    until = "for survival: times to give the probability for to have no event until then (default: three in between)"
+    add_option(parser, "--times", type=_numbers, metavar="T,U", help=until)
 
 
 def _predict(args: argparse.Namespace) -> None:
@@ -109,7 +113,7 @@ def _predict(args: argparse.Namespace) -> None:
     model = load_model(folder_of(args.folder), args.trust)
     frame = read_rows(args, model.about.marks)
     _report_check(model, frame)
-    table = model.table(frame, keep=args.keep)
+    table = model.table(frame, keep=args.keep, times=args.times)
     if args.out is None:
         table.to_csv(sys.stdout, index=False)
         return
@@ -123,6 +127,13 @@ def _predict(args: argparse.Namespace) -> None:
     n = int(table["outside"].sum())
     outside = "1 row lies" if n == 1 else f"{n:,} rows lie"
     print(f"{count(len(table), 'prediction')} in {args.out}; {outside} outside the training range")
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in names(text)]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be numbers between commas; got {text}") from None
 
 
 def _check_out(path: Path) -> None:

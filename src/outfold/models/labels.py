@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InputError, invalid
+from ..tables.events import survival_records
 from .about import ModelAbout
 
 if TYPE_CHECKING:
@@ -39,16 +40,17 @@ def labelled(frame: pd.DataFrame, about: ModelAbout, target: str | None = None) 
     rows = frame[there].reset_index(drop=True)
     group = about.columns.named("group")
     groups = rows[group].astype(str).to_numpy() if group is not None and group in rows.columns else None
-    y = _numbers(rows, columns) if about.classes is None else rows[columns[0]].to_numpy()
+    if about.task == "survival":
+        y = survival_records(rows[columns[0]], rows[columns[1]], about.event)
+    else:
+        y = _numbers(rows[columns[0]]) if about.classes is None else rows[columns[0]].to_numpy()
     return LabelledRows(rows, y, groups, int((~there).sum()))
 
 
-def _numbers(rows: pd.DataFrame, columns: list[str]) -> NDArray[np.float64]:
-    """(n,) values, or (n, 2) times and events."""
+def _numbers(values: pd.Series[Any]) -> NDArray[np.float64]:
     import pandas as pd
 
     try:
-        values = np.stack([pd.to_numeric(rows[name]).to_numpy(dtype=np.float64) for name in columns], axis=1)
+        return np.asarray(pd.to_numeric(values).to_numpy(dtype=np.float64))
     except (TypeError, ValueError) as error:
-        raise InputError(f"the labels in {columns[0]!r} must be numbers ({error}).") from None
-    return values[:, 0] if len(columns) == 1 else values
+        raise InputError(f"the labels in {str(values.name)!r} must be numbers ({error}).") from None
