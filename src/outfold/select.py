@@ -408,7 +408,9 @@ def in_words(scoring: Scoring, rule: Rule) -> str:
     if oof.n_configs == 1:
         return "the only configuration"
     picked = rule.phrase(score_words(scoring.metric.name, _said(oof, scoring.aggregate)))
-    curveless = {"without a curve": len(running(oof)) - len(scoring.candidates)} if scoring.metric.needs == "losses" else {}
+    curveless = (
+        {"without a curve": len(running(oof)) - len(scoring.candidates)} if scoring.metric.needs == "losses" else {}
+    )
     return selection_words(picked, oof.n_configs, lost(oof) | curveless)
 
 

@@ -386,7 +386,9 @@ class _Answer:
             ranges=ranges_of(table.X, table.columns),
             n_rows=len(table.y),
             estimate=EstimateAbout.of(made, None if other is None else page.leaderboard.baseline),
-            beside=None if other is None or other.estimate is None else EstimateAbout.of(other.estimate, other.baseline),
+            beside=None
+            if other is None or other.estimate is None
+            else EstimateAbout.of(other.estimate, other.baseline),
             threshold=None if cut is None else Threshold(cut.choice, cut.threshold, oof.response),
             left_out=tuple(LeftOut(part.n, part.why) for part in table.left_out),
             marks=table.marks,

@@ -35,9 +35,9 @@ examples:
   outfold predict out/ new.csv -o predictions.parquet --keep id,name
   outfold predict out/ new.csv -o predictions.csv --times 365,730
 
-The table gets one row for each row of new.csv: the prediction, the probability of each class (for survival, the probability to have
-no event until some times), whether the row lies outside the range of the training rows, and by which columns. Without -o it is
-printed as csv. Columns may come in any order."""
+The table gets one row for each row of new.csv: the prediction, the probability of each class (for survival, that to have no event
+until some times), whether the row lies outside the range of the training rows, and by which columns. Without -o it is printed as
+csv. Columns may come in any order."""
 _CONFRONT = """\
 example:
   outfold confront out/ labelled.csv

@@ -123,7 +123,9 @@ def check_all(oof: Predictions) -> None:
     n_times = -1 if oof.times is None else len(oof.times)
     if curves != (n_times >= 0) or (curves and (oof.target.event is None or oof.data.shape[3:] != (1 + n_times,))):
         needed = "must be the times of the survival curves that follow the risk of each sample"
-        raise invalid("times", needed, f"the response is {oof.response!r}, and the predictions have {oof.data.ndim} dimensions")
+        raise invalid(
+            "times", needed, f"the response is {oof.response!r}, and the predictions have {oof.data.ndim} dimensions"
+        )
     _check_values(oof)
 
 
@@ -152,7 +154,7 @@ def usable(data: NDArray[Any], response: str, several: bool) -> NDArray[np.bool_
     if response == "survival":
         inside = (data[..., 1:] >= -_ROUNDING) & (data[..., 1:] <= 1 + _ROUNDING)
         return np.asarray(np.isfinite(data[..., 0]) & (inside.all(-1) | np.isnan(data[..., 1:]).all(-1)))
-    return np.isfinite(data.sum(-1) if several else data)
+    return np.asarray(np.isfinite(data.sum(-1) if several else data))
 
 
 def check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:

@@ -119,7 +119,7 @@ def _lacking(response: str, configs: Mapping[str, Any], n_classes: int) -> str |
 def gives_curves(model: Any) -> bool:
     """Whether a model gives a survival curve for each row, fitted or not.
 
-    Some of scikit-survival have the method and refuse: forests that save memory, and elastic nets and boosting without a baseline.
+    Some of scikit-survival have the method and refuse: forests that save memory, elastic nets and boosting without a baseline.
     """
     final = _final(model)
     if hasattr(final, "gives_curves"):  # it says so itself

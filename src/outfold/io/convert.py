@@ -219,8 +219,11 @@ def _pick(values: NDArray[Any], index: NDArray[np.intp], backend: str | None) ->
     return getattr(column, "array", column)[index]  # without the index of pandas
 
 
-_TASKS = {"value": "regression", "risk": "survival", "survival": "survival"} | dict.fromkeys(("label", "score", "proba"), "classification")
+_TASKS = {"value": "regression", "risk": "survival", "survival": "survival"} | dict.fromkeys(
+    ("label", "score", "proba"), "classification"
+)
 _SUM_TOLERANCE = 1e-4
+
 
 @dataclass
 class _Raw:

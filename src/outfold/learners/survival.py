@@ -2,8 +2,8 @@
 
 A survival tree keeps a curve over all training times in each of its nodes: gigabytes for a few thousand rows. With
 ``low_memory=True`` it keeps none, and the forest gives a risk only. The forests here keep the curves of the leaves, at a hundred
-times at most. There they are the curves of scikit-survival. The support vector machine gets its curves from a Cox regression on its
-risk.
+times at most. There they are the curves of scikit-survival. The support vector machine gets its curves from a Cox regression on
+its risk.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class SurvivalSVM(FastSurvivalSVM):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> SurvivalSVM:
         """Fit the machine, then the curves."""
-        super().fit(X, y)
+        super().fit(X, _above_zero(y) if self.rank_ratio == 1 else y)
         # Of no use any more, and no file of plain values could hold it.
         del self.optimizer_result_
         risks = self.predict(X)
@@ -112,3 +112,13 @@ class SurvivalSVM(FastSurvivalSVM):  # type: ignore[misc]
     def predict_survival_function(self, X: Any, return_array: bool = False) -> Any:
         """The survival curve of each row."""
         return self.hazard_.predict_survival_function(self.predict(X)[:, None] / self.risk_scale_, return_array)
+
+
+def _above_zero(y: NDArray[Any]) -> NDArray[Any]:
+    """The same order of times without 0, which the machine refuses although only the order counts for it."""
+    _, time = y.dtype.names
+    if y[time].min() > 0:
+        return y
+    moved = y.copy()
+    moved[time] += 1 - y[time].min()
+    return moved

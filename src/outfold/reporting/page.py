@@ -88,7 +88,9 @@ def _key(report: Report) -> str:
         rows.append((found.own_name, escape(say(found.naive))))
         rows.append(("optimism", escape(f"{say.about}{say.signed(found.optimism)}")))
     if report.beside is not None:
-        rows.append((called(report.beside.metric), f'<small class="wrap">{escape(beside_in_words(report.beside))}</small>'))
+        rows.append(
+            (called(report.beside.metric), f'<small class="wrap">{escape(beside_in_words(report.beside))}</small>')
+        )
     name = escape(formatting.shorten(found.selected, _LETTERS))
     words = report.description
     rows.append(("selected", name if words is None else f'<p>{escape(words)}</p><small class="long">{name}</small>'))

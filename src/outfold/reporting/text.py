@@ -159,6 +159,9 @@ def _samples(oof: Predictions) -> str:
         more = len(classes) - len(shown)
         rest = f" and {formatting.count(more, 'more class', 'more classes')}" if more else ""
         words += f"; {', '.join(shown)}{rest}"
+    if oof.target.event is not None:
+        n = int(oof.target.event.sum())
+        words += f"; {formatting.count(n, 'event')}, {oof.n_samples - n:,} censored"
     return words
 
 
@@ -172,9 +175,7 @@ def _tried(oof: Predictions) -> str:
     return f"{oof.n_configs:,} tried" + (f", of which {gone}" if gone else "")
 
 
-def methods(
-    oof: Predictions, estimate: Estimate, comparisons: Comparisons | None, other: Beside | None = None
-) -> str:
+def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | None, other: Beside | None = None) -> str:
     """A paragraph for a paper with the numbers filled in."""
     say = Rounding(estimate)
     tried, samples = formatting.count(oof.n_configs, "configuration"), formatting.count(oof.n_samples, "sample")

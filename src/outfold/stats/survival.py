@@ -61,7 +61,9 @@ def curve_times(time: Floats, event: Mask) -> Floats:
 
 def at_times(times: Floats, curves: Floats, at: Floats) -> Floats:
     """(n, T) the step functions `curves`, (n, m) values from each of m `times` on, at T other times; 1 before the first."""
-    return np.asarray(np.pad(curves, ((0, 0), (1, 0)), constant_values=1.0)[:, np.searchsorted(times, at, side="right")])
+    return np.asarray(
+        np.pad(curves, ((0, 0), (1, 0)), constant_values=1.0)[:, np.searchsorted(times, at, side="right")]
+    )
 
 
 def brier_losses(curves: Floats, time: Floats, event: Mask, times: Floats) -> Floats:

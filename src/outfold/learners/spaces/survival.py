@@ -1,7 +1,7 @@
 """Spaces for survival times, with scikit-survival: Cox regression, random survival forests and boosting.
 
-Every configuration predicts a risk: a number that is larger the sooner the event is expected. That is what concordance needs. Every
-configuration also gives survival curves, which the integrated Brier score needs.
+Every configuration predicts a risk: a number that is larger the sooner the event is expected. That is what concordance needs.
+Every configuration also gives survival curves, which the integrated Brier score needs.
 """
 
 from __future__ import annotations
