@@ -1,5 +1,8 @@
 """Spaces for survival times, where scikit-survival is installed."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -61,3 +64,11 @@ def test_survival_models_have_words():
     )
     texts = [describe(c) for c in configs.values()]
     assert len(set(texts)) == len(texts)
+
+
+def test_the_session_of_the_page_prints_what_stands_below_it(capsys):
+    pytest.importorskip("sksurv")
+    page = (Path(__file__).parents[2] / "docs" / "spaces.md").read_text().partition("## Survival times\n")[2]
+    (session,) = re.findall(r"^```python\n([^`]*)^```\n```\n(.*?)^```", page, re.M | re.S)
+    exec(compile(session[0], "docs/spaces.md", "exec"), {"of": of, "spaces": spaces})
+    assert capsys.readouterr().out == session[1]

@@ -142,7 +142,8 @@ class Report:
     def references(self) -> tuple[str, ...]:
         """The papers behind the numbers, for `cite`."""
         tests = [] if self.comparisons is None else references_of(self.comparisons)
-        return (self.estimate.reference, *tests)
+        curves = () if self.beside is None or self.beside.estimate is None else ("Graf 1999",)
+        return (self.estimate.reference, *tests, *curves)
 
     @cached_property
     def bibtex(self) -> str:

@@ -95,7 +95,8 @@ def beside_in_words(other: Beside) -> str:
         return f"none: {other.about}"
     say = Rounding(found)
     none = "" if other.baseline is None else f"; {other.baseline.of}: {say(other.baseline.value)}"
-    return f"{_value(found, say)}{other.about and f', {other.about}'}{none}"
+    better = "" if found.greater_is_better else "; lower is better"
+    return f"{_value(found, say)}{other.about and f', {other.about}'}{none}{better}"
 
 
 def how(
@@ -239,7 +240,7 @@ def _about_other(other: Beside | None) -> Iterable[str]:
     if other is None or other.estimate is None:
         return
     found, say = other.estimate, Rounding(other.estimate)
-    curves = f" of its survival curves {other.about} (Graf et al. 1999)" if other.about else ""
+    curves = f" of its survival curves {other.about} (Graf 1999)" if other.about else ""
     value = f"{called(other.metric)}{curves} was {_value(found, say)}"
     none = "" if other.baseline is None else f"; {other.baseline.of} has {say(other.baseline.value)}"
     yield f"Corrected in the same way, the {value}{none}."
