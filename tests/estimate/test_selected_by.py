@@ -7,6 +7,7 @@ import pytest
 
 import outfold as of
 from conftest import make_predictions
+from internals import cli
 from outfold.estimate._beside import beside
 from outfold.estimate._bootstrap import _KNOWN
 from outfold.exceptions import NeedError
@@ -102,3 +103,14 @@ def test_losses_of_other_pairs_are_not_known():
     oof = make_predictions("integrated_brier")
     assert met((_KNOWN,), Scoring(oof, "concordance"))
     assert not met((_KNOWN,), Scoring(oof, "integrated_brier"))
+
+
+def test_the_command_line_knows_what_selects(tmp_path, capsys):
+    oof = make_predictions("integrated_brier", seed=4)
+    path = str(oof.save(tmp_path / "run.oof"))
+    asked = ["estimate", path, "--metric", "integrated_brier", "--selected-by", "concordance"]
+    assert cli.main([*asked, "--resamples", "100"]) == 0
+    expected = of.estimate.bbc(oof, "integrated_brier", selected_by="concordance", n_resamples=100)
+    assert capsys.readouterr().out == f"{expected}\n"
+    assert cli.main([*asked, "--method", "tt"]) == 2
+    assert "--selected-by is not an option of tt" in capsys.readouterr().err
