@@ -74,7 +74,7 @@ def algorithms(
     {adjust}
     rule : callable or rule of `outfold.select`, optional
         How each algorithm selects; None is the rule that the predictions record.
-    {aggregate, alternative, null, test_level, rope, options}
+    {aggregate, alternative, test_level, rope, null, options}
 
     Returns
     -------

@@ -202,7 +202,7 @@ def auto(
     Parameters: {source, metric}
     a, b : str or int, or None
         The two configurations, by name or position. Without them all of `configs` are compared, as by `pairs`.
-    {configs, control, adjust, alternative, null, test_level, rope}
+    {configs, control, adjust, alternative, test_level, rope, null}
     **options
         Options of the test that is chosen.
 
@@ -273,7 +273,7 @@ def pairs(
     Parameters: {source, metric, test, configs, control, adjust}
     omnibus : bool
         Whether to test all at once first, where that is possible.
-    {alternative, null, test_level, rope, options}
+    {alternative, test_level, rope, null, options}
 
     Returns
     -------

@@ -190,7 +190,7 @@ def mcnemar(
         ``plain`` is (b-c)^2 / (b+c) against chi2 with 1 degree of freedom, ``edwards`` the same with max(|b-c|-1, 0),
         ``exact`` the binomial test of b among b+c, ``midp`` that test with half the probability of b. ``auto`` is exact
         below 50 discordant samples and plain from there on.
-    {repeat, alternative, null, test_level, rope}
+    {repeat, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {mcnemar1947, tango1998}
 
@@ -244,7 +244,7 @@ def z_proportions(
     `mcnemar` instead. The interval is Mee's score interval [2]_, the dual of this z. If `null` is not 0, the variance is that of
     the likeliest proportions that differ by it.
 
-    Parameters: {predictions, right_or_wrong, pair, repeat, alternative, null, test_level, rope}
+    Parameters: {predictions, right_or_wrong, pair, repeat, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {raschka2018, mee1984}
 
@@ -521,7 +521,7 @@ def delong(
     Parameters: {predictions}
     metric : {"roc_auc"} or None
         The area under the ROC curve; use `bootstrap` for other areas.
-    {pair, alternative, null, test_level, rope}
+    {pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {delong1988, sun2014, obuchowski1997}
 

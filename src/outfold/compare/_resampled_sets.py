@@ -154,7 +154,7 @@ def bootstrap(
         ``bca`` corrects the interval for bias and acceleration [1]_.
     stratify : bool
         Whether to draw within classes, so that every draw has all of them.
-    {rng, alternative, null, test_level, rope}
+    {rng, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {efron1987}
 
@@ -352,7 +352,7 @@ def permutation(
     Parameters: {predictions, metric, pair}
     n_resamples : int
         Number of random swaps.
-    {rng, alternative, null, test_level, rope}
+    {rng, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {fisher1935, venkatraman1996, bandos2005, hartigan1969}
 

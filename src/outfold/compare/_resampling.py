@@ -210,7 +210,7 @@ def t_resampled(
     t = dbar sqrt(J) / S with J - 1 degrees of freedom, as if the J splits were independent [1]_. They share samples, so
     the test finds differences too often. Use `t_training` instead.
 
-    Parameters: {source, metric, pair, alternative, null, test_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {dietterich1998}
 
@@ -239,7 +239,7 @@ def t_kfold(
     t = dbar sqrt(K) / S with K - 1 degrees of freedom [1]_. The training sets share samples, so the test finds differences
     too often. Use `t_training` instead.
 
-    Parameters: {source, metric, pair, alternative, null, test_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {dietterich1998}
 
@@ -274,7 +274,7 @@ def t_corrected(
     splits of unequal size the test uses the mean of n_test/n_train. The first term goes to zero with more repeats, though a
     data set has as many samples as before: the test then finds differences too often (OF312), and `t_training` does not.
 
-    Parameters: {source, metric, pair, alternative, null, test_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {nadeau2003, bouckaert2004}
 
@@ -316,7 +316,7 @@ def t_corrected_kfold(
     Parameters: {source, metric, pair}
     rho : float
         Correlation of the differences of two folds. It cannot be estimated; [1]_ suggest 1/2.
-    {alternative, null, test_level, rope}
+    {alternative, test_level, rope, null}
     Returns: {comparison}
     References: {grandvalet2006}
 
@@ -370,7 +370,7 @@ def t_5x2cv(
     halves [1]_. The difference reported is the mean of the ten. Statistic, p value and interval belong to the first, which is
     ``tested``. Where the two have opposite signs (OF311) there is no winner. `f_5x2cv` uses all ten.
 
-    Parameters: {source, metric, pair, alternative, null, test_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {dietterich1998}
 
@@ -406,7 +406,7 @@ def t_5x2cv_combined(
     small by the factor (1 - rho1) / (1 + rho1 + 8 rho2), with the correlations rho1 within a repeat and rho2 between repeats.
     Use `t_training` instead.
 
-    Parameters: {source, metric, pair, alternative, null, test_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
 
     Notes
@@ -444,7 +444,7 @@ def f_5x2cv(
     F = sum d^2 / (2 sum_i s_i^2) with 10 and 5 degrees of freedom [1]_. The interval holds the differences that the test
     does not reject. It is None where the repeats disagree so much that the test rejects all of them.
 
-    Parameters: {source, metric, pair, null, test_level, rope}
+    Parameters: {source, metric, pair, test_level, rope, null}
     Returns: {comparison}
     References: {alpaydin1999}
 
@@ -484,7 +484,7 @@ def t_blocked_3x2(
     variance_weight : float
         Weight of the variance between repeats: 2/3 is the paper's choice, 4/3 is never liberal in expectation, 0 leaves the
         spread within repeats alone (3 degrees of freedom).
-    {alternative, null, test_level, rope}
+    {alternative, test_level, rope, null}
     Returns: {comparison}
     References: {wang2014}
 
@@ -520,7 +520,7 @@ def t_blocked_mx2(
     variance_weight : float or None
         Weight of the variance between repeats: (m-1)/m where None, (m+1)/m is never liberal in expectation, 0 leaves the spread
         within repeats alone (m degrees of freedom).
-    {alternative, null, test_level, rope}
+    {alternative, test_level, rope, null}
     Returns: {comparison}
     References: {wang2014}
 

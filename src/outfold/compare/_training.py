@@ -137,7 +137,7 @@ def t_training(
     degrees of freedom are then one less than the samples of the rarest class. Groups count as one sample each. Leave-one-out is
     refused: no test is valid there.
 
-    Parameters: {predicted, metric, pair, alternative, null, test_level, rope}
+    Parameters: {predicted, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {nadeau2003, bengio2004}
 
