@@ -16,15 +16,12 @@ from pathlib import Path
 import adjusting
 import blocked
 import confronting
-import corrections
 import dropping
 import gaussians
 import interval_metrics
-import never_selected
 import numpy as np
 import other_intervals
 import power_curves
-import power_law
 import pytest
 import thresholds
 
@@ -80,10 +77,7 @@ SOURCES = {
     "comparing.md: Many pairs": "studies/results/adjusting.json",
     "comparing.md: Variance components": "studies/results/blocked.json",
     "comparing.md: Power": "no measurement: tests/compare/test_power.py compares with the exact power",
-    "curves.md: How far to trust it": "studies/results/power_law.json",
-    "dropping.md: Ending within a repeat": "studies/results/never_selected.json",
     "dropping.md: How many repeats": "studies/results/stopping.json",
-    "dropping.md: What NeverSelected saves and costs": "studies/results/never_selected.json",
     "dropping.md: What dropping saves and costs, with five folds": "studies/results/dropping.json",
     "format.md: While it is being written": "no measurement: how batches are cut",
     "intervals.md: A configuration that was named beforehand": "no measurement: formulas of other programs",
@@ -92,12 +86,12 @@ SOURCES = {
     "learners.md: Time": "benchmarks/results/learners.json",
     "learners.md: Time of naive Bayes": "benchmarks/results/learners.json",
     "models.md: How often it errs": "studies/results/confronting.json",
+    "methods.md: Weighted mean correction": "no measurement: what Ding et al. (2014) found",
     "methods.md: BBC-CV, the default": "studies/results/pooled_within.json",
     "methods.md: Balanced: correct for selecting on fewer samples": "docs/studies/balanced.md",
     "methods.md: Hold-outs and leave-one-out": "no measurement: how draws are scored",
     "methods.md: Bias and variance of predictions": "no measurement: what the parts of a loss are",
     "methods.md: Bootstrap of the data": "studies/results/point632.json",
-    "methods.md: Weighted mean correction": "studies/results/corrections.json",
     "report.md: Size and speed": "benchmarks/results/report.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
     "spaces.md: Order": "benchmarks/results/spaces.json",
@@ -610,32 +604,6 @@ def test_what_dropping_saves_and_costs():
         assert "\n".join(rows) in page
     for sentence in dropping.words(study):
         says("dropping.md", heading, sentence)
-
-
-def test_what_never_selected_saves_and_costs():
-    study, heading = result("studies/results/never_selected.json"), "What NeverSelected saves and costs"
-    assert "\n".join(dropping.simulated_rows(study)) in sections("dropping.md")[heading]
-    for sentence in never_selected.words(study):
-        says("dropping.md", heading, sentence)
-    heading = "Ending within a repeat"
-    assert "\n".join(never_selected.ending_rows(study)) in sections("dropping.md")[heading]
-    says("dropping.md", heading, f"{study['repetitions']} data sets each")
-
-
-def test_weighted_mean_correction():
-    study, heading = result("studies/results/corrections.json"), "Weighted mean correction"
-    assert "\n".join(corrections.page_rows(study)) in sections("methods.md")[heading]
-    for sentence in corrections.words(study):
-        says("methods.md", heading, sentence)
-
-
-def test_extrapolated_learning_curves():
-    study, heading = result("studies/results/power_law.json"), "How far to trust it"
-    for table in (power_law.page_rows(study), power_law.noise_rows(study)):
-        assert "\n".join(table) in sections("curves.md")[heading]
-    says("curves.md", heading, f"{study['data_sets']} data sets each")
-    for sentence in power_law.words(study):
-        says("curves.md", heading, sentence)
 
 
 def test_variance_components_of_blocked_cross_validation():

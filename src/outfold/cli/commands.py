@@ -85,7 +85,7 @@ examples:
   outfold compare out/run.oof --all --adjust holm --metric accuracy
   outfold compare out/run.oof --control "logit(C=1)" --format latex
   outfold compare out/run.oof logit forest --by name      # each tuned inside the outer folds; needs outfold run --inner
-  outfold compare out/run.oof "tree(max_depth=2)" "logit(C=1)" --non-inferior 0.02      # worse by less than 0.02, if at all?
+  outfold compare out/run.oof "logit(C=0.1)" "logit(C=1)" --non-inferior 0.02      # worse by less than 0.02, if at all?
 
 The plan of the predictions decides on the test; --test takes another. docs/comparing.md explains them.
 [rank] rank algorithms over many data sets
