@@ -589,7 +589,7 @@ SETTINGS = {
 
 @pytest.mark.parametrize(
     ("setting", "n_jobs", "points"),
-    [("fixed", 1, (4, 12, 18, 24)), ("fixed", 2, (22,)), ("auto", 1, (6, 16, 22)), ("auto", 2, (22,))],
+    [("fixed", 1, (4, 12, 18, 24)), ("fixed", 2, (18,)), ("auto", 1, (6, 16, 22)), ("auto", 2, (18,))],
 )
 def test_kill_between_folds_and_resume(data, path, log, scripts, setting, n_jobs, points):
     script = path.parent / "script.py"
