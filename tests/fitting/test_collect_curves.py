@@ -88,6 +88,14 @@ def test_probabilities_beyond_one_are_a_failed_cell(data):
     assert oof.messages["bad", 0, 0].startswith("BadPrediction: survival probabilities from")
 
 
+def test_a_search_whose_curves_cannot_be_kept_has_scores_only(data):
+    X, y = data
+    search = of.SelectCV(Curve(), {"factor": [1.0, 2.0]}, cv=3, scoring=lambda model, X, y: -model.factor)
+    search.fit(X, y)
+    assert search.best_params_ == {"factor": 1.0}
+    assert (search.oof_.response, search.oof_.times) == ("none", None)
+
+
 def test_the_same_bits_from_a_store_and_by_shared_fits(data, tmp_path):
     X, y = data
     Pipeline = type(make_pipeline(Curve()))

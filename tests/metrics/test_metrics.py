@@ -113,6 +113,7 @@ def test_pointwise_values_average_to_the_metric(name):
         "proba": (YES_NO, PROBA),
         "value": (VALUES, REAL),
         "risk": (TIMES, REAL),
+        "losses": (TIMES, REAL),  # what curves lose, one number for each sample
         "pointwise": (GIVEN, REAL),
     }[metric.needs]
     assert metric.pointwise == (metric.values is not None)
