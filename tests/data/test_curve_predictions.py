@@ -88,10 +88,9 @@ def test_other_metrics_do_not_ask_for_curves(oof):
     assert of.stability.trace(oof, "concordance").scores.shape == of.stability.trace(risks, "concordance").scores.shape
 
 
-@pytest.mark.parametrize("test", ["permutation", "bootstrap", "t_training"])
-def test_pairs_are_compared_by_risks_as_if_there_were_no_curves(oof, test):
+def test_pairs_are_compared_by_risks_as_if_there_were_no_curves(oof):
     risks = of.from_arrays(oof.y, oof.P[..., 0], folds=oof.folds, response="risk")
-    options = {"test": test, "n_simulations": 20, "progress": False}
+    options = {"test": "permutation", "n_simulations": 10, "n_resamples": 100, "progress": False}
     powers = [of.compare.power(one, "concordance", 0, 1, 0.1, **options).power for one in (oof, risks)]
     assert powers[0] == powers[1]
 
@@ -101,8 +100,6 @@ def test_pairs_are_compared_by_curves(oof, test):
     losses = oof.respond("losses").mean(axis=(0, 2))
     found = getattr(of.compare, test)(oof, "integrated_brier", 0, 1)
     assert found.difference == pytest.approx(losses[0] - losses[1], abs=1e-12)
-    power = of.compare.power(oof, "integrated_brier", 0, 1, -0.05, test=test, n_simulations=20, progress=False)
-    assert 0 <= power.power <= 1
 
 
 @pytest.mark.parametrize(
