@@ -116,6 +116,14 @@ def test_scores_are_those_of_scikit_survival():
     assert lost[0, fold].mean() == pytest.approx(steps, rel=1e-12)
 
 
+def test_only_equal_risks_are_ties():
+    sksurv = pytest.importorskip("sksurv.metrics")
+    time, event, risk = np.array([1.0, 2.0, 3.0]), np.array([True, True, False]), np.array([1e-12, 0.0, 0.0])
+    (found,) = of.from_arrays(records(time, event), risk[:, None], response="risk").leaderboard("concordance").scores
+    assert found == sksurv.concordance_index_censored(event, time, risk, tied_tol=0)[0] == 2.5 / 3
+    assert sksurv.concordance_index_censored(event, time, risk)[0] == 0.5
+
+
 def test_the_baseline_is_the_score_of_the_same_curve_for_everyone():
     time, event, _ = drawn()
     times = survival.curve_times(time, event)
