@@ -69,6 +69,8 @@ def make_predictions(metric: str, n: int = 40, c: int = 7, r: int = 1, folds: in
     rng = np.random.default_rng(seed)
     found = of.metrics.get(metric)
     fold = np.stack([rng.permutation(np.arange(n) % folds) for _ in range(r)], axis=1)
+    if metric == "integrated_brier":
+        return curve_predictions(n, c, r, fold, rng)
     if "survival" in found.tasks:
         time = rng.integers(1, 15, n).astype(float)
         y = np.stack([time, rng.integers(0, 2, n)], axis=1)
@@ -92,6 +94,16 @@ def make_predictions(metric: str, n: int = 40, c: int = 7, r: int = 1, folds: in
         response = "proba"
     P[:, c - 1] = P[:, 1]
     return of.from_arrays(y, P, folds=fold, response=response)
+
+
+def curve_predictions(n: int, c: int, r: int, folds: np.ndarray, rng: np.random.Generator) -> of.Predictions:
+    """Risks and survival curves at three times; some curves are better than others, and two are the same."""
+    time, times = rng.integers(1, 15, n).astype(float), np.array([3.0, 6.0, 9.0])
+    y = np.stack([time, rng.integers(0, 4, n) > 0], axis=1)
+    rate = np.exp(-np.log(time)[:, None, None] + rng.normal(0, np.linspace(0.3, 1.5, c)[:, None], (n, c, r)))
+    P = np.concatenate([rate[..., None], np.exp(-rate[..., None] * times)], axis=-1)
+    P[:, c - 1] = P[:, 1]
+    return of.from_arrays(y, P, folds=folds, times=times)
 
 
 # -- checks ---------------------------------------------------------------------------------------------

@@ -487,11 +487,11 @@ def test_a_store_of_an_earlier_schema_is_continued(tmp_path):
     path = tmp_path / "run.oof"
     keep(path)
     with closing(sqlite3.connect(path)) as db, db:  # as schema 1 was written
-        db.execute("DELETE FROM about WHERE key = 'criterion'")
+        db.execute("DELETE FROM about WHERE key IN ('criterion', 'times')")
         db.execute("ALTER TABLE cells DROP COLUMN scores")
         db.execute("PRAGMA user_version = 1")
     assert of.load(path).criterion.metric is None
     keep(path, metric="accuracy")
     assert of.load(path).criterion.metric == "accuracy"
     with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (3,)
+        assert db.execute("PRAGMA user_version").fetchone() == (4,)

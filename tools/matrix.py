@@ -54,7 +54,7 @@ class Environment:
     def install_command(self, uv: str, python: Path) -> list[str]:
         """The command that installs the package, its dependencies and what the tests need."""
         package = f"{ROOT}[all]" if self.extras else str(ROOT)
-        group = "test" if self.extras else "test-core"
+        group = "test-most" if self.extras else "test-core"
         command = [uv, "pip", "install", "--quiet", "--python", str(python), "--resolution", self.resolution]
         return [*command, "--upgrade", "--group", f"{ROOT / 'pyproject.toml'}:{group}", "--editable", package]
 

@@ -72,7 +72,7 @@ def listed(names: Sequence[Any], most: int = 5) -> str:
 
 # What readers of papers call them; other metrics go by their names.
 _CALLED = {name: name.upper() for name in ("f1", "mae", "mcc", "mse", "r2", "rmse")}
-_CALLED |= {"brier": "Brier score", "roc_auc": "AUC"}
+_CALLED |= {"brier": "Brier score", "integrated_brier": "integrated Brier score", "roc_auc": "AUC"}
 
 
 def called(metric: str) -> str:

@@ -26,7 +26,7 @@ from .docstrings import fill_common, fill_with
 from .exceptions import InputError, got, invalid
 from .metrics import MetricLike
 from .metrics._baseline import baseline
-from .metrics._candidates import lost, why_not
+from .metrics._candidates import lost, running, why_not
 from .metrics._lookup import by_name
 from .metrics._scoring import Scoring, bind, sample_bootstrap, selecting
 from .requirements import check_predictions, requires
@@ -408,7 +408,10 @@ def in_words(scoring: Scoring, rule: Rule) -> str:
     if oof.n_configs == 1:
         return "the only configuration"
     picked = rule.phrase(score_words(scoring.metric.name, _said(oof, scoring.aggregate)))
-    return selection_words(picked, oof.n_configs, lost(oof))
+    curveless = (
+        {"without a curve": len(running(oof)) - len(scoring.candidates)} if scoring.metric.needs == "losses" else {}
+    )
+    return selection_words(picked, oof.n_configs, lost(oof) | curveless)
 
 
 def selected(
@@ -441,7 +444,7 @@ def leaderboard(oof: Predictions, metric: MetricLike | None = None, aggregate: A
         left_out,
         "" if won is None else won.name,
         "" if won is None else won.rule,
-        baseline(scoring.metric, oof.target.take(scoring.rows)),
+        baseline(scoring.metric, oof.target.take(scoring.rows), oof.times),
     )
 
 

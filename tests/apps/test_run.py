@@ -279,10 +279,10 @@ def test_classes_that_may_mean_missing_are_named(frame, tmp_path):
     assert "'NA' is taken as a class (10 rows); empty these cells if they have no label" in said
 
 
-def test_events_must_be_numbers(frame, tmp_path):
+def test_events_that_cannot_be_understood(frame, tmp_path):
     frame["event"] = "dead"
     frame["t"] = np.arange(N) + 1.5
-    with pytest.raises(InputError, match="must hold numbers"):
+    with pytest.raises(InputError, match="event must hold 1 if the event happened and 0 if not"):
         run_on(frame.drop(columns="y"), tmp_path, target=None, time="t", event="event")
 
 

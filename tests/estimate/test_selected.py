@@ -149,7 +149,7 @@ def test_twelve_samples_have_a_sound_interval(metric, grouped):
         if grouped:
             groups = np.arange(12) // 3
             folds = np.stack([groups % 3] * oof.n_repeats, axis=1)
-            oof = of.from_arrays(oof.y, oof.P, folds, groups=groups, response=oof.response)
+            oof = of.from_arrays(oof.y, oof.P, folds, groups=groups, response=oof.response, times=oof.times)
         found = bbc_if_scorable(oof, metric)
         if found is not None:
             done += 1
@@ -175,9 +175,11 @@ def without_error(metric, n, c, seed):
     if found.tasks == {"pointwise"}:
         return of.from_arrays(None, np.c_[np.ones(n), rng.random((n, c - 1))], folds=folds, response="pointwise")
     if "survival" in found.tasks:
-        time = 1.0 + rng.permutation(n)
+        time, times = 1.0 + rng.permutation(n), n * np.array([0.2, 0.4, 0.6])
         P = -time[:, None] + np.c_[np.zeros(n), rng.normal(0, 9, (n, c - 1))]
-        return of.from_arrays(np.c_[time, np.arange(n) % 4 > 0], P, folds=folds, response="risk")
+        curves = np.concatenate([(time[:, None] > times)[:, None], rng.random((n, c - 1, 3))], axis=1)
+        both = np.concatenate([P[..., None], curves], axis=-1)[:, :, None]
+        return of.from_arrays(np.c_[time, np.arange(n) % 4 > 0], both, folds=folds, times=times)
     if "regression" in found.tasks and "binary" not in found.tasks:
         y = np.exp(rng.normal(size=n)) if metric in POSITIVE else rng.normal(size=n)
         P = y[:, None] * np.exp(np.c_[np.zeros(n), rng.normal(size=(n, c - 1))])

@@ -107,7 +107,7 @@ def test_folds_of_several_repeats():
         ({"groups": ["a", "b", None, "a", "a", "a"]}, r"the group of sample 2 is missing"),
         ({"y": [0, 1]}, r"y must have a label for each of the 6 samples of P; it has 2 labels\."),
         ({"y": None, "response": "proba"}, r"response='proba' needs labels; y is None\."),
-        ({"response": "probability"}, r"response must be one of label, score, proba, value, risk, pointwise"),
+        ({"response": "probability"}, r"response must be one of label, score, proba, value, risk, survival, pointwise"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, text):

@@ -25,6 +25,7 @@ from internals import APPLICATION_ID, SCHEMA, Cell, Store, Target, cell_mask, in
 from internals import store as store_module
 from outfold import Plan, Predictions, State, collect, load
 from outfold.exceptions import FileError, InputError, StoreMismatchError
+from outfold.io import schema
 from outfold.results import Note
 
 FORMATS = Path(__file__).parent / "formats"
@@ -363,6 +364,32 @@ def test_schema_3_loads():
     _has_the_values_of_formats(oof)
 
 
+def test_schema_4_loads():
+    oof = load(FORMATS / "v4.oof")
+    assert (oof.response, oof.configs, oof.times.tolist()) == ("survival", ("cox", "svm"), [3.0, 7.5])
+    time = np.arange(1.0, 13)
+    np.testing.assert_array_equal(oof.target.y, time)
+    np.testing.assert_array_equal(oof.target.event, np.arange(12) % 3 > 0)
+    np.testing.assert_array_equal(oof.respond("risk")[0], np.arange(12) + np.array([[100], [200]]))
+    np.testing.assert_array_equal(oof.data[0, 0, :, 1:], np.exp(-np.array([3.0, 7.5]) / time[:, None]))
+    assert np.isnan(oof.data[0, 1, :, 1:]).all()
+
+
+@pytest.mark.parametrize("version", ["v1", "v2", "v3"])
+def test_a_store_of_an_older_schema_becomes_one_of_this_schema(tmp_path, version):
+    path = tmp_path / "run.oof"
+    path.write_bytes((FORMATS / f"{version}.oof").read_bytes())
+    before = load(path)
+    db = sqlite3.connect(path, isolation_level=None)
+    schema.migrate(db)
+    assert db.execute("PRAGMA user_version").fetchone() == (4,)
+    assert "survival" in db.execute("SELECT value FROM about WHERE key = 'format'").fetchone()[0]
+    db.close()
+    after = load(path)
+    np.testing.assert_array_equal(after.data, before.data)
+    assert list(after.live_scores) == list(before.live_scores)
+
+
 def test_scores_that_were_changed_are_noticed(tmp_path):
     path = tmp_path / "run.oof"
     path.write_bytes((FORMATS / "v3.oof").read_bytes())
@@ -434,7 +461,7 @@ def test_newer_schema(tmp_path):
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 7")
     db.close()
-    text = r"^x.oof was made by a newer outfold \(schema 7\); this one reads up to 3\. Upgrade outfold\.$"
+    text = r"^x.oof was made by a newer outfold \(schema 7\); this one reads up to 4\. Upgrade outfold\.$"
     with pytest.raises(FileError, match=text):
         load(path)
     with pytest.raises(FileError, match=text):

@@ -1,5 +1,8 @@
 """Spaces for survival times, where scikit-survival is installed."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -35,7 +38,7 @@ def test_each_space_contains_the_one_before():
         before = configs
 
 
-def test_every_kind_of_model_predicts_risks_that_are_better_than_chance():
+def test_every_kind_of_model_gives_risks_and_curves_that_are_better_than_chance():
     pytest.importorskip("sksurv")
     X = everything(120)
     y = outcome(X)
@@ -45,9 +48,12 @@ def test_every_kind_of_model_predicts_risks_that_are_better_than_chance():
         first.setdefault(tuple(type(step).__name__ for _, step in pipeline.steps), name)
     chosen = {name: configs[name] for name in [*first.values(), "coxnet(l1_ratio=0.5, alpha=0.1)", "cox(alpha=1)"]}
     oof = of.collect(chosen, X, y, of.Plan(folds=3), task="survival")
-    assert oof.response == "risk"
+    assert oof.response == "survival"
     assert oof.completeness == 1.0
     assert oof.leaderboard("concordance").scores[0] > 0.65
+    board = oof.leaderboard("integrated_brier")
+    assert not board.left_out
+    assert board.scores[0] < 0.8 * board.baseline.value
 
 
 def test_survival_models_have_words():
@@ -58,3 +64,11 @@ def test_survival_models_have_words():
     )
     texts = [describe(c) for c in configs.values()]
     assert len(set(texts)) == len(texts)
+
+
+def test_the_session_of_the_page_prints_what_stands_below_it(capsys):
+    pytest.importorskip("sksurv")
+    page = (Path(__file__).parents[2] / "docs" / "spaces.md").read_text().partition("## Survival times\n")[2]
+    (session,) = re.findall(r"^```python\n([^`]*)^```\n```\n(.*?)^```", page, re.M | re.S)
+    exec(compile(session[0], "docs/spaces.md", "exec"), {"of": of, "spaces": spaces})
+    assert capsys.readouterr().out == session[1]

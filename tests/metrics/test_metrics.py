@@ -113,6 +113,7 @@ def test_pointwise_values_average_to_the_metric(name):
         "proba": (YES_NO, PROBA),
         "value": (VALUES, REAL),
         "risk": (TIMES, REAL),
+        "losses": (TIMES, REAL),  # what curves lose, one number for each sample
         "pointwise": (GIVEN, REAL),
     }[metric.needs]
     assert metric.pointwise == (metric.values is not None)
@@ -135,7 +136,7 @@ def test_names():
         "roc_auc_ovo", "roc_auc_ovo_weighted", "average_precision", "top_k_accuracy", "log_loss", "brier",
         "d2_log_loss_score", "d2_brier_score", "mse", "rmse", "mae", "mape", "median_absolute_error", "max_error",
         "msle", "rmsle", "poisson_deviance", "gamma_deviance", "r2", "explained_variance", "d2_absolute_error_score",
-        "concordance", "mean",
+        "concordance", "integrated_brier", "mean",
     ]  # fmt: skip
     for name in metrics.names():
         metric = metrics.get(name)
@@ -149,7 +150,7 @@ def test_lower_is_better_for_losses():
     losses = [name for name in metrics.names() if not metrics.get(name).greater_is_better]
     assert losses == [
         "error", "log_loss", "brier", "mse", "rmse", "mae", "mape", "median_absolute_error", "max_error", "msle", "rmsle",
-        "poisson_deviance", "gamma_deviance",
+        "poisson_deviance", "gamma_deviance", "integrated_brier",
     ]  # fmt: skip
 
 

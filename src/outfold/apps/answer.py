@@ -20,6 +20,7 @@ from ..io.store import load
 from ..learners import describe
 from ..models import EstimateAbout, LeftOut, ModelAbout, Threshold, confront, ranges_of
 from ..models.saving import keep_model
+from ..reporting.document import Report
 from ..results import AtThreshold, Confrontation, Estimate
 from . import report_again
 from .anytime import Found
@@ -51,6 +52,7 @@ class Answer:
     stopped: str  # what was not finished, in words
     say: Say
     given_columns: str | Path | None = None  # the file with the roles of the columns, if there is one
+    happened: str | None = None  # the value of the event column that says that it happened
 
     def write(self, folder: RunFolder, asked: Asked, finishing: Finishing) -> RunResult:
         """Compute everything, write it to a draft, and put all files in their places at once."""
@@ -89,7 +91,7 @@ class Answer:
         # The page has computed what holds at the threshold: one computation, one answer.
         cut = None if asked.threshold is None else page.thresholds[0]
         self._keep_columns(folder, draft)
-        model = self._model(folder, draft, made, cut, words)
+        model = self._model(folder, draft, made, cut, words, page)
         files = {"predictions": folder / ANSWER, "model": model, "report": folder / REPORT}
         return RunResult(made, page, files, folder.path, nested, cut, test, self.stopped, self.found.stopped)
 
@@ -129,20 +131,24 @@ class Answer:
             (draft / COLUMNS).write_text(self.table.columns.to_toml(), encoding="utf-8")
 
     def _model(
-        self, folder: RunFolder, draft: Path, made: Estimate, cut: AtThreshold | None, words: str
+        self, folder: RunFolder, draft: Path, made: Estimate, cut: AtThreshold | None, words: str, page: Report
     ) -> Path | None:
-        table, oof = self.table, self.found.oof
+        table, oof, other = self.table, self.found.oof, page.beside
         about = ModelAbout.of(
             oof,
             target=table.roles.label,
             columns=table.columns,
             ranges=ranges_of(table.X, table.columns),
             n_rows=len(table.y),
-            estimate=EstimateAbout.of(made),
+            estimate=EstimateAbout.of(made, None if other is None else page.leaderboard.baseline),
+            beside=None
+            if other is None or other.estimate is None
+            else EstimateAbout.of(other.estimate, other.baseline),
             threshold=None if cut is None else Threshold(cut.choice, cut.threshold, oof.response),
             left_out=tuple(LeftOut(part.n, part.why) for part in table.left_out),
             marks=table.marks,
             merged=table.merged,
+            event=self.happened,
             description=words,
             space=self.space,
         )

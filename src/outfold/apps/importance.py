@@ -38,7 +38,7 @@ def permutation_importance(oof: Predictions, config: Any, X: pd.DataFrame, y: An
     seed = int(oof.provenance.get("seed", 0))
     n_shuffles = max(1, min(_SHUFFLES, _MOST_NUMBERS // max(1, len(X) * X.shape[1])))
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_SHUFFLE_STREAM,)))
-    reader, folds = Reader(oof.response, oof.target.classes), oof.folds[:, 0]
+    reader, folds = Reader(oof.response, oof.target.classes, oof.times), oof.folds[:, 0]
     width = () if reader.width is None else (reader.width,)
     P = np.full((len(X), 1 + X.shape[1] * n_shuffles, *width), np.nan)
     (template,) = make_templates({"winner": config}, pickle.dumps)
@@ -59,6 +59,7 @@ def permutation_importance(oof: Predictions, config: Any, X: pd.DataFrame, y: An
         configs=names,
         response=oof.response,
         positive=classes[-1] if classes is not None and len(classes) == 2 else None,
+        times=oof.times,
     )
     metric = recorded_metric(oof)
     board = made.leaderboard(metric, oof.criterion.aggregate)

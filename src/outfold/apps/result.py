@@ -9,7 +9,8 @@ from typing import Any
 
 from .. import formatting
 from ..reporting import Report
-from ..reporting.text import Rounding
+from ..reporting.document import beside_dict
+from ..reporting.text import Rounding, beside_in_words
 from ..results import AtThreshold, Baseline, Confrontation, Estimate, Finding
 from .stopping import Reason
 
@@ -92,7 +93,15 @@ class RunResult:
         facts = [("selected", self.page.description or self.estimate.selected)]
         if self.baseline is not None:
             facts.append(("baseline", str(self.baseline)))
-        return facts
+        return facts + self._beside()
+
+    def _beside(self) -> list[tuple[str, str]]:
+        """The other metric of survival models, and how it was corrected."""
+        other = self.page.beside
+        if other is None:
+            return []
+        facts = [("also", f"{formatting.called(other.metric)} {beside_in_words(other)}")]
+        return facts if other.estimate is None else [*facts, ("", f"corrected by {other.estimate.description}")]
 
     def _checks(self) -> list[tuple[str, str]]:
         return [
@@ -119,6 +128,8 @@ class RunResult:
         out = self.estimate.to_dict() | files | {"stopped": self.stopped or None}
         if self.at_threshold is not None:
             out["at_threshold"] = self.at_threshold.to_dict()
+        if self.page.beside is not None:
+            out["beside"] = beside_dict(self.page.beside)
         if self.test is not None:
             out["test"] = self.test.to_dict()
         return out if self.nested is None else out | {"nested": self.nested.to_dict()}

@@ -89,7 +89,8 @@ def run(
     if budget is not None and budget <= 0:
         raise invalid("budget", "must be more than 0 seconds", f"got {budget:g}")
     roles = Roles(target, group, sample, time, event, tuple(leave_out))
-    table = read_table(path, roles, task=task, columns=columns, dialect=dialect, say=say)
+    happened = positive if time is not None else None
+    table = read_table(path, roles, task=task, columns=columns, dialect=dialect, happened=happened, say=say)
     chosen = _metric(table, metric, positive)
     _check_threshold(threshold, table)
     plan, dropping = _advised(table, folds, repeats, test, say)
@@ -103,6 +104,7 @@ def run(
             say(_what_counts(tried.n_earlier, folder.path))
         say(_what_is_done(table, task, chosen, metric, len(tried.configs), plan))
         _say_positive(table, positive, say)
+        _say_events(table, positive, say)
         work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
         options = {"positive": positive, "metric": chosen, "rule": rule, **work}
         job = _Search(table, tried.configs, plan, options, folder, explain, aggregate)
@@ -110,7 +112,7 @@ def run(
         found = job.run(live, budget, start)
         given_columns = None if isinstance(columns, Columns) else columns
         words, stopped = tried.in_words(len(found.oof.configs)), words_for_stop(found, budget)
-        answer = Answer(found, table, tried.configs, words, stopped, say, given_columns)
+        answer = Answer(found, table, tried.configs, words, stopped, say, given_columns, happened)
         try:
             with Finishing(lambda: say(_WRITING)) as finishing:
                 result = answer.write(folder, Asked(threshold, importance, inner, command), finishing)
@@ -200,6 +202,15 @@ def _say_positive(table: LabelledTable, positive: str | None, say: Say) -> None:
         say(f"the positive class is {str(classes[-1])!r} (--positive {str(classes[0])!r} for the other)")
 
 
+def _say_events(table: LabelledTable, positive: str | None, say: Say) -> None:
+    """How many rows have the event: who took the wrong value for it sees that here."""
+    if table.task != "survival":
+        return
+    n, of = int(table.y["event"].sum()), formatting.count(len(table.y), "row")
+    which = "" if positive is None else f", where {table.roles.event!r} is {positive!r}"
+    say(f"the event happened in {n:,} of {of}{which}; the others were lost from sight before it")
+
+
 # -- searching --------------------------------------------------------------------------------------------------
 
 
@@ -264,8 +275,7 @@ class _Search:
     @property
     def _given(self) -> dict[str, Any]:
         table = self.table
-        task = None if table.task == "survival" else table.task
-        given = {"groups": table.groups, "samples": table.samples, "task": task, "response": self._response}
+        given = {"groups": table.groups, "samples": table.samples, "task": table.task, "response": self._response}
         return {**given, **self.options}
 
     @cached_property

@@ -16,7 +16,8 @@ from ..data.target import MOST_CLASSES
 from ..exceptions import InputError, invalid
 from ..tables import Columns, Dialect, TableFile, features, inspect, read_file
 from ..tables.columns import check_column, read_columns
-from ..tables.labels import label_text, label_values, times_and_events
+from ..tables.events import survival_records
+from ..tables.labels import label_text, label_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,15 +107,19 @@ def read_table(
     task: TableTask | None = None,
     columns: str | Path | Columns | None = None,
     dialect: Mapping[str, str | None] | None = None,
+    happened: str | None = None,
     say: Say = lambda text: None,
 ) -> LabelledTable:
-    """The table in a file, with a note on everything that a person should know."""
+    """The table in a file, with a note on everything that a person should know.
+
+    `happened` is the value of the event column that says that the event happened; None for 1, true or yes.
+    """
     file = read_file(path, **(dialect or {}))
     if file.dialect is not None and file.dialect != Dialect():
         say(f"{file.path.name} is {file.dialect}")
     for text in file.notes:
         say(text)
-    return labelled(file, roles, task=task, columns=columns, say=say)
+    return labelled(file, roles, task=task, columns=columns, happened=happened, say=say)
 
 
 def labelled(
@@ -123,6 +128,7 @@ def labelled(
     *,
     task: TableTask | None = None,
     columns: str | Path | Columns | None = None,
+    happened: str | None = None,
     say: Say = lambda text: None,
 ) -> LabelledTable:
     """The same of a table that was read."""
@@ -145,7 +151,7 @@ def labelled(
     group, sample = found.named("group"), found.named("sample")
     return LabelledTable(
         X=features(frame, found),
-        y=_labels_of(frame, roles, kind),
+        y=_labels_of(frame, roles, kind, happened),
         task=kind,
         columns=found,
         file=file,
@@ -194,11 +200,11 @@ def _kind_of(values: pd.Series[Any]) -> TableTask:
     return "classification" if whole and len(distinct) <= MOST_CLASSES else "regression"
 
 
-def _labels_of(frame: pd.DataFrame, roles: Roles, task: TableTask) -> NDArray[Any]:
+def _labels_of(frame: pd.DataFrame, roles: Roles, task: TableTask, happened: str | None) -> NDArray[Any]:
     if task == "survival":
         assert roles.time is not None
         assert roles.event is not None
-        return times_and_events(frame, roles.time, roles.event)
+        return survival_records(frame[roles.time], frame[roles.event], happened)
     assert roles.target is not None
     return label_values(frame[roles.target], task, remedy="Use `task='classification'`.")
 

@@ -130,7 +130,7 @@ class Case:
     @cached_property
     def baseline(self) -> Baseline | None:
         """What a model that learnt nothing scores on the samples that count; None where that is not known."""
-        return baseline(self.metric, self.oof.target.take(self.scoring.rows))
+        return baseline(self.metric, self.oof.target.take(self.scoring.rows), self.oof.times)
 
     @cached_property
     def repeat_scores(self) -> NDArray[np.float64] | None:

@@ -96,6 +96,8 @@ OF221 caution | an interval that may cover too rarely | ours
     Collect more samples, or use K-fold cross-validation and `estimate.bbc`, or `estimate.cv(..., aggregate="pooled")`.
 OF222 caution | a metric that needs more samples than a draw leaves out | ours
     Read the interval, not the estimate; or use a metric without this bias, such as MSE or AUC.
+OF223 tip | models without survival curves | ours
+    Nothing, or give those models a curve: `fit_baseline_model=True`, `low_memory=False`.
 OF301 tip | tested on the data that picked it | Raschka 2018, sect. 3.3 and 4.5
     Compare on data that was not used to pick the winner, or report `estimate.bbc` for the selected configuration.
 OF302 caution | splits treated as independent | Raschka 2018, sect. 4.9 and 4.10

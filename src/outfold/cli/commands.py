@@ -254,7 +254,9 @@ def _config_rows(oof: Predictions) -> list[dict[str, Any]]:
 
 
 # Options that only some methods have.
-_METHOD_OPTIONS = ("rule", "aggregate", "n_resamples", "confidence_level", "stratify", "rng", "config", "threshold")
+_METHOD_OPTIONS = (
+    *("rule", "aggregate", "n_resamples", "confidence_level", "stratify", "rng", "config", "threshold", "selected_by"),
+)
 _CUT = "where to cut probabilities: youden, f1, sensitivity=0.9, cost=5:1 or a number"
 
 
@@ -268,6 +270,8 @@ def _add_estimate(commands: Any) -> None:
     add_option(parser, "--stratify", action="store_true", default=None, help="draw within classes")
     add_option(parser, "--config", metavar="NAME", help="a configuration you named beforehand, for methods such as cv")
     add_option(parser, "--threshold", metavar="T", help=f"{_CUT}, for the method at_threshold")
+    selects = "the metric that selects, if it is another one than --metric, which is reported; for the method bbc"
+    add_option(parser, "--selected-by", metavar="M", help=selects)
     add_format(parser)
 
 

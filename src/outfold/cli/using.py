@@ -34,10 +34,11 @@ _PREDICT = """\
 examples:
   outfold predict out/ new.csv -o predictions.csv
   outfold predict out/ new.csv -o predictions.parquet --keep age,site
+  outfold predict out/ new.csv -o predictions.csv --times 365,730
 
-The output has one row for each row of new.csv: the ids, the prediction, the probability of each class, whether the row lies
-outside the range of the training rows, and in which columns. Without -o it is printed as csv. The columns of new.csv may be in
-any order; its columns that were ids in the training table are copied."""
+The output has one row for each row of new.csv: the ids, the prediction, the probability of each class (for survival, of no event
+until some times), whether the row lies outside the range of the training rows, and in which columns. Without -o it is printed as
+csv. The columns of new.csv may be in any order; its columns that were ids in the training table are copied."""
 _CONFRONT = """\
 example:
   outfold confront out/ labelled.csv
@@ -105,6 +106,8 @@ def _add_predict(commands: Any) -> None:
     _add_table(parser, "a table with the columns of the training table")
     add_option(parser, "-o", "--out", metavar="FILE", help="where to write: .csv, .csv.gz or .parquet")
     add_option(parser, "--keep", type=names, default=[], metavar="A,B", help="further columns to copy to the output")
+    until = "for survival: times to give the probability for to have no event until then (default: three in between)"
+    add_option(parser, "--times", type=_numbers, metavar="T,U", help=until)
 
 
 def _predict(args: argparse.Namespace) -> None:
@@ -113,7 +116,7 @@ def _predict(args: argparse.Namespace) -> None:
     model = load_model(folder_of(args.folder), args.trust)
     frame = read_rows(args, model.about.marks)
     _report_check(model, frame)
-    table = model.table(frame, keep=args.keep)
+    table = model.table(frame, keep=args.keep, times=args.times)
     if args.out is None:
         table.to_csv(sys.stdout, index=False)
         return
@@ -127,6 +130,13 @@ def _predict(args: argparse.Namespace) -> None:
     n = int(table["outside"].sum())
     outside = "1 row lies" if n == 1 else f"{n:,} rows lie"
     print(f"{count(len(table), 'prediction')} in {args.out}; {outside} outside the training range")
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in names(text)]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be numbers between commas; got {text}") from None
 
 
 def _check_out(path: Path) -> None:

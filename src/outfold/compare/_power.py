@@ -406,7 +406,8 @@ def _on_one_scale(compared: ComparedConfigs, by_folds: bool) -> ComparedConfigs:
     assert compared.metric is not None
     metric, data = swappable(compared.predictions, compared.metric, by_folds)
     response: Response = "risk" if metric.needs == "risk" else "score"
-    oof = replace(compared.predictions, data=data, response=response, labels=None, threshold=None, blocks={})
+    known: dict[str, Any] = {"data": data, "response": response, "labels": None, "threshold": None, "times": None}
+    oof = replace(compared.predictions, **known, blocks={})
     return ComparedConfigs(oof, replace(metric, needs=response))
 
 

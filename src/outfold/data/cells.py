@@ -15,7 +15,7 @@ from .target import refuse_sizes
 if TYPE_CHECKING:
     from .predictions import Predictions
 
-Response = Literal["label", "score", "proba", "value", "risk", "pointwise", "none"]
+Response = Literal["label", "score", "proba", "value", "risk", "survival", "pointwise", "none"]
 RESPONSES: tuple[str, ...] = get_args(Response)
 MEANING = {
     "label": "class labels",
@@ -23,9 +23,15 @@ MEANING = {
     "proba": "class probabilities",
     "value": "predicted values",
     "risk": "risk scores",
+    "survival": "risk scores and survival curves",
+    "losses": "survival curves",
     "pointwise": "per-sample scores",
     "none": "no predictions, only scores of folds",
 }
+
+
+# Probabilities may be outside of 0 and 1 by this much.
+_ROUNDING = 1e-9
 
 
 class State(IntEnum):
@@ -107,6 +113,13 @@ def check_all(oof: Predictions) -> None:
         if scores.shape != oof.state.shape:
             needed = f"must have one score for each cell, shape {oof.state.shape}"
             raise invalid(f"live_scores[{name!r}]", needed, f"it has shape {scores.shape}")
+    curves = oof.response == "survival"
+    n_times = -1 if oof.times is None else len(oof.times)
+    if curves != (n_times >= 0) or (curves and (oof.target.event is None or oof.data.shape[3:] != (1 + n_times,))):
+        needed = "must be the times of the survival curves that follow the risk of each sample"
+        raise invalid(
+            "times", needed, f"the response is {oof.response!r}, and the predictions have {oof.data.ndim} dimensions"
+        )
     _check_values(oof)
 
 
@@ -115,9 +128,7 @@ def _check_values(oof: Predictions) -> None:
     if oof.response == "none":
         return
     done = cell_mask(oof.folds, oof.state == State.DONE)
-    values = oof.data if oof.data.ndim == 3 else oof.data[..., 0]
-    ok = (values >= 0) if oof.response == "label" else np.isfinite(oof.data if oof.data.ndim == 3 else oof.data.sum(-1))
-    bad = done & ~ok
+    bad = done & ~usable(oof.data, oof.response, oof.data.ndim == 4)
     if bad.any():
         repeat, config, sample = (int(i[0]) for i in np.nonzero(bad))
         first = f"sample {oof.samples[sample]!s} by {oof.configs[config]!r} in repeat {repeat}"  # type: ignore[index]
@@ -132,10 +143,20 @@ def _check_values(oof: Predictions) -> None:
         raise invalid(argument, "needs class labels", f"y holds {oof.target.task} targets", "Use `response='value'`.")
 
 
+def usable(data: NDArray[Any], response: str, several: bool) -> NDArray[np.bool_]:
+    """Whether the predictions for each sample can be used; a model may give a risk and no survival curve, which is NaN."""
+    if response == "label":
+        return np.asarray((data[..., 0] if several else data) >= 0)
+    if response == "survival":
+        inside = (data[..., 1:] >= -_ROUNDING) & (data[..., 1:] <= 1 + _ROUNDING)
+        return np.asarray(np.isfinite(data[..., 0]) & (inside.all(-1) | np.isnan(data[..., 1:]).all(-1)))
+    return np.asarray(np.isfinite(data.sum(-1) if several else data))
+
+
 def check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
     """Refuse what cannot be probabilities."""
     held = data[done]
-    if held.size and (held.min() < -1e-9 or held.max() > 1 + 1e-9):
+    if held.size and (held.min() < -_ROUNDING or held.max() > 1 + _ROUNDING):
         problem = f"probabilities must lie in [0, 1]; these go from {held.min():.4g} to {held.max():.4g}"
         raise InputError(problem, remedy="Use `response='score'` for decision values.")
     if data.ndim == 4 and held.size and np.abs(held.sum(-1) - 1).max() > 1e-4:

@@ -44,6 +44,7 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
         labels=_labels(first, second, response),
         live_scores=_live_scores(first, second),
         response=response,
+        times=first.times if response == "survival" else None,
         threshold=threshold if response == "score" else None,
         configs=first.configs + second.configs,
         params=first.params + second.params,
@@ -158,14 +159,19 @@ def _with_ending(oof: Predictions, names: set[str], ending: str) -> Predictions:
 def _common_response(first: Predictions, second: Predictions) -> Response:
     """The most that both can give."""
     one, other = first.response, second.response
-    if one == other:
+    if one == other and np.array_equal(_times(first), _times(second)):
         return one
-    most: tuple[Response, ...] = ("score", "label")
+    most: tuple[Response, ...] = ("risk", "score", "label")
     for wanted in most:
         if all(_can(oof, wanted) for oof in (first, second)):
             return wanted
     problem = f"predictions of response {one!r} and {other!r} cannot be joined"
     raise NeedError(problem, remedy="Collect both with the same response.")
+
+
+def _times(oof: Predictions) -> NDArray[np.float64]:
+    """The times of survival curves."""
+    return np.empty(0) if oof.times is None else oof.times
 
 
 def _can(oof: Predictions, response: str) -> bool:
@@ -183,7 +189,7 @@ def _answering(oof: Predictions, response: Response) -> Predictions:
     data = np.array(oof.respond(response))
     if response == "label":
         data = np.where(cell_mask(oof.folds, oof.state == State.DONE), data, -1)
-    return replace(oof, data=data, response=response, labels=None, threshold=None)
+    return replace(oof, data=data, response=response, labels=None, threshold=None, times=None)
 
 
 def _labels(first: Predictions, second: Predictions, response: Response) -> NDArray[np.intp] | None:

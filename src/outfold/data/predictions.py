@@ -26,6 +26,7 @@ from .ledger import LEDGER, TEST_PART, in_words
 from .notes import Note
 from .plan import Kind, Plan
 from .splitting import Splits, fingerprint, group_codes
+from .survival import losses, span
 from .target import Target
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ class Predictions(WithConfigs):
         The labels.
     data : ndarray
         (R, C, N) or (R, C, N, K): predictions by repeat, configuration, sample (and class). Class codes for
-        ``label``; the probability of the positive class for a binary ``proba``. Cells that are not done hold
+        ``label``; the probability of the positive class for a binary ``proba``. For ``survival``, the risk is followed by the
+        probabilities to have no event until each of `times`, NaN for a model that gives none. Cells that are not done hold
         NaN (-1 for codes); `state` says why.
     folds : ndarray of int32
         (N, R) the fold that held out a sample in a repeat; -1 where none did.
@@ -105,7 +107,7 @@ class Predictions(WithConfigs):
     configs : tuple of str
         Names of the configurations, in the order you gave them.
     response : str
-        What the numbers are: label, score, proba, value, risk or pointwise; none where only `live_scores` are kept.
+        What the numbers are: label, score, proba, value, risk, survival or pointwise; none where only `live_scores` are kept.
     plan : Plan
         How samples were held out.
     params : tuple of dict
@@ -140,6 +142,8 @@ class Predictions(WithConfigs):
     criterion : Criterion
         What selects a configuration: the metric, the aggregate and the rule that all methods take unless you give others;
         `selecting_by` changes it.
+    times : ndarray or None
+        (T,) the times of survival curves; None unless the response is ``survival``.
 
     Examples: {outfold}
     >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3], folds=[0, 0, 1, 1])
@@ -167,6 +171,7 @@ class Predictions(WithConfigs):
     labels: NDArray[np.intp] | None = None
     live_scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     criterion: Criterion = field(default_factory=Criterion)
+    times: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if not self.params:
@@ -368,7 +373,8 @@ class Predictions(WithConfigs):
         ----------
         needs : str
             The response: ``label``, ``score``, ``proba``, ``value``, ``risk``, ``pointwise``, ``any``, ``predict`` (of a
-            classification the labels, else ``any``) or ``model`` (the response with the class codes in a last column).
+            classification the labels, else ``any``), ``model`` (the response with the class codes in a last column) or
+            ``losses`` (what survival curves lose for each sample: their mean is the integrated Brier score).
 
         Returns
         -------
@@ -380,6 +386,8 @@ class Predictions(WithConfigs):
         """
         if needs == "predict":
             needs = "any" if self.target.classes is None else "label"
+        if self.response == "survival" and needs in ("risk", "any", "model", "losses"):
+            return self._losses if needs == "losses" else self._risks
         anything = needs == "any" and self.response != "none"
         if anything or needs in (self.response, "live") or (needs, self.response) == ("score", "proba"):
             return self.data
@@ -395,6 +403,15 @@ class Predictions(WithConfigs):
         given = f"these predictions are {MEANING[self.response]}"
         remedy = _ADVICE.get(needs, _OTHER_ADVICE.format(needs))
         raise NeedError(argument="the metric", needed=f"needs {MEANING[needs]}", given=given, remedy=remedy)
+
+    @cached_property
+    def _risks(self) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self.data[..., 0])
+
+    @cached_property
+    def _losses(self) -> NDArray[np.float64]:
+        assert self.times is not None
+        return losses(self.data, self.target, self.times)
 
     def cut(self) -> NDArray[np.intp] | None:
         """Class codes by cutting scores or probabilities.
@@ -556,6 +573,8 @@ class Predictions(WithConfigs):
         yield "configurations", f"{self.n_configs:,} ({names}{', …' if self.n_configs > 3 else ''})"
         yield "plan", str(self.plan)
         yield "response", MEANING[self.response]
+        if self.times is not None:
+            yield "curves", f"at {span(self.times)}"
         if self.live_scores:
             yield "scored live", ", ".join(self.live_scores)
         states = self.state[:, self.planned]
@@ -582,6 +601,7 @@ _DROP_COLUMNS = ("config", "repeat", "fold", "probability", "compared_with", "n_
 
 _ADVICE = {
     "label": "Use `collect(response='label')` or `collect(response='proba')`, or the metric roc_auc.",
+    "losses": "Collect models that have `predict_survival_function`, as those of scikit-survival do; or use concordance.",
     "pointwise": "Use a metric of this response, such as accuracy or mse, or give `response='pointwise'`.",
 } | {
     needs: f"Keep them with `SelectCV(scoring=['accuracy', '{scorer}'], refit='accuracy')` or `collect(response='{needs}')`; "

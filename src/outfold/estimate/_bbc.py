@@ -16,9 +16,17 @@ from ..data.criterion import AGGREGATES
 from ..data.draws import DrawsAre, given_counts
 from ..data.notes import Note
 from ..data.predictions import Predictions
-from ..exceptions import invalid
+from ..exceptions import NeedError, invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import Aggregate, Scoring, group_notes, kernels_kept, sample_bootstrap, selecting
+from ..metrics._scoring import (
+    Aggregate,
+    Scoring,
+    group_notes,
+    kernels_kept,
+    recorded_metric,
+    sample_bootstrap,
+    selecting,
+)
 from ..requirements import requires
 from ..results import Estimate, Selection
 from ..select import RuleLike, recorded_rule
@@ -62,6 +70,7 @@ def bbc(
     draws: ArrayLike | None = None,
     draws_are: DrawsAre = "auto",
     correction: Literal["auto", "none", "balanced"] = "auto",
+    selected_by: MetricLike | None = None,
 ) -> Estimate:
     """Estimate the performance of the selected configuration, with bootstrap bias correction (BBC-CV).
 
@@ -93,6 +102,9 @@ def bbc(
         noise. ``auto`` is ``balanced`` for concordance of K folds, if the best score selects. Average precision is too high on
         the few samples that a draw leaves out, and too low where scores of different folds are ranked together: ``auto``
         corrects it for both. For all other metrics it is ``none``.
+    selected_by : str, callable, Metric or None
+        The metric that selects, if it is another one than `metric`, which scores: each draw selects by the one and scores by the
+        other. None is `metric` itself.
     Returns: {estimate}
     References: {tsamardinos2018, newcombe1998, zou2008}
 
@@ -103,11 +115,16 @@ def bbc(
     (0.84, 0.72)
     """
     level, rng = check_confidence_level(confidence_level), as_seed(rng)
-    by = Selecting(recorded_rule(oof, rule), selecting(oof, metric, aggregate))
+    asked = metric if selected_by is None else selected_by
+    by = Selecting(recorded_rule(oof, rule), selecting(oof, asked, aggregate))
+    base = by.scoring
+    if selected_by is not None:
+        by, base = _by_another(by, recorded_metric(oof, metric))
+    other = base.metric.name != by.scoring.metric.name
     selection = by.choose()
-    balanced = _is_balanced(correction, by)
-    with _scores_kept(by.scoring, n_resamples):
-        scoring, scored = drawn_by(by.scoring), scored_by(by.scoring)
+    balanced = not other and _is_balanced(correction, by)
+    with _scores_kept(base, n_resamples):
+        scoring, scored = drawn_by(base), scored_by(base)
         if scoring.at_once:
             scored = scoring
         precise = correction == "auto" and _is_precision(scoring)
@@ -133,6 +150,8 @@ def bbc(
         scores = result.scores + (0.0 if correction == "auto" else added)  # by default the draws stay as published
         value = mean + added if within else float(scores.mean())
         own = _OWN.get(oof.plan.kind, "")
+        if other:
+            selection = _scored_as(scoring, selection)
         if selection.aggregate == "pooled" and scoring.at_once:
             selection, own = _scored_as(scoring, selection), f"{own or 'score'}, all at once"
         elif selection.aggregate == "pooled" and within and len(scoring.names) > 1:
@@ -143,7 +162,8 @@ def bbc(
                 return bootstrap.blocks(b)
             return (counts[part] for part in resampling.blocks(len(counts), BLOCK))
 
-        intervals = intervals_of_selected(scoring, selection, by.rule, result, drawn(), value, rng)
+        rule_of_scores = None if other else by.rule
+        intervals = intervals_of_selected(scoring, selection, rule_of_scores, result, drawn(), value, rng)
         corrected: dict[str, float] = {}
         if precise:
             few = bias_of_few(scoring, result.chosen, drawn())
@@ -152,6 +172,8 @@ def bbc(
         words = ", scored within folds" if within else ""
         if precise:
             words = f", corrected for few samples{' and folds' if corrected['folds'] else ''}"
+        if other:
+            words += f", selected by {formatting.called(by.scoring.metric.name)}"
         return build(
             scoring,
             selection,
@@ -170,6 +192,20 @@ def bbc(
             | ({"pooled": float(scores.mean())} if within or precise else {}),
             intervals=intervals,
         )
+
+
+def _by_another(by: Selecting, metric: MetricLike) -> tuple[Selecting, Scoring]:
+    """How one metric selects and another scores, of the configurations that both can score."""
+    scoring = Scoring(by.scoring.oof, metric, by.scoring.aggregate)
+    winner = by.choose().name
+    if winner not in scoring.names:
+        needed = f"needs a score of the selected configuration, {winner!r}"
+        given = "it gives no survival curve" if scoring.metric.needs == "losses" else "there is none"
+        remedy = f"Leave `selected_by` out: then {scoring.metric.name} selects too."
+        raise NeedError(argument=scoring.metric.name, needed=needed, given=given, remedy=remedy)
+    both = np.intersect1d(by.scoring.candidates, scoring.candidates)
+    ours, theirs = (one.only(np.flatnonzero(np.isin(one.candidates, both))) for one in (by.scoring, scoring))
+    return Selecting(by.rule, ours), theirs
 
 
 def _is_precision(scoring: Scoring) -> bool:

@@ -51,7 +51,8 @@ _KNOWN: Requirement[Scoring] = Requirement(
     "concordance",
     lambda scoring: (
         scoring.metric.within is not None
-        or (scoring.metric.values is not None and scoring.oof.target.task != "pointwise")
+        # Of losses that are known for single samples, those of other pairs of a label and a prediction are not.
+        or (scoring.metric.values is not None and scoring.metric.needs not in ("pointwise", "losses"))
     ),
     "Use one of these, or `point632` or `optimism`.",
     lambda scoring: f"got {scoring.metric.name}",

@@ -325,13 +325,13 @@ def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note,
 def intervals_of_selected(
     scoring: Scoring,
     selection: Selection,
-    rule: Rule,
+    rule: Rule | None,
     result: Corrected,
     drawn: Iterable[NDArray[Any]],
     value: float,
     rng: RngLike,
 ) -> SelectedConfiguration:
-    """The intervals of an estimate `value` that these draws made."""
+    """The intervals of an estimate `value` that these draws made; no `rule` if other scores than these select."""
     rivals = Rivals(scoring, rule is select.best, len(result.scores), as_seed(rng))
     return SelectedConfiguration(rivals, spread_of(scoring, selection.name, result, drawn, value))
 

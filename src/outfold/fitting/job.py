@@ -26,6 +26,7 @@ from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions, recording
 from ..data.splitting import NOT_HELD_OUT, Splits, group_codes
+from ..data.survival import times_of
 from ..data.target import MOST_CLASSES, Target, encode
 from ..drop import DropRule, Sequential, as_drop_rule
 from ..exceptions import InputError, NeedError, got, invalid
@@ -306,6 +307,7 @@ class Job:
             "samples": self.options.samples,
             "train": self.splits.train,
             "threshold": 0.0 if self.reader.response == "score" else None,
+            "times": self.reader.times,
             "notes": self.splits.notes,
             "provenance": self._provenance(),
         }
@@ -352,8 +354,11 @@ class Job:
 
     def _also_made(self) -> dict[str, Any]:
         """What is recorded only where it was asked for."""
-        test = {} if self.options.test_part is None else {TEST_PART: dict(self.options.test_part)}
-        return test | ({} if self.options.stop is None else {"repeats": AUTO})
+        made = {} if self.options.test_part is None else {TEST_PART: dict(self.options.test_part)}
+        survival = sys.modules.get("sksurv") if self.target.task == "survival" else None
+        if survival is not None:
+            made["scikit-survival"] = survival.__version__
+        return made | ({} if self.options.stop is None else {"repeats": AUTO})
 
     @cached_property
     def identity(self) -> dict[str, str]:
@@ -439,7 +444,11 @@ def _predicted(configs: Configs, y: Any, options: Options) -> tuple[Reader, Targ
     """How predictions are read off the models, and the labels."""
     kind, target = _labelled(configs, y, options)
     n_classes = 2 if target.classes is None else len(target.classes)
-    return Reader(choose_response(options.response, kind, configs, n_classes), target.classes), target
+    response = choose_response(options.response, kind, configs, n_classes)
+    times = times_of(target) if response == "survival" else None
+    if response == "survival" and times is None:  # all events come at once: there is no curve to speak of
+        response = "risk"
+    return Reader(response, target.classes, times), target
 
 
 def _labelled(configs: Configs, y: Any, options: Options) -> tuple[ModelKind, Target]:

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from ..data.cells import Response, cut_labels
 from ..data.target import LARGEST, look_like_classes
 from ..exceptions import InputError, got, invalid
+from ..stats.survival import at_times
 from .data import n_rows
 from .estimators import said_type
 
 ModelKind = Literal["classification", "regression", "survival"]
+# What gives survival curves, in scikit-survival.
+CURVES = "predict_survival_function"
 
 
 class BadPrediction(ValueError):  # noqa: N818  (users read its name in the failed cell)
@@ -65,7 +68,7 @@ def choose_response(asked: str, kind: ModelKind, configs: Mapping[str, Any], n_c
     allowed: dict[str, tuple[Response, ...]] = {
         "classification": ("proba", "score", "label"),
         "regression": ("value",),
-        "survival": ("risk",),
+        "survival": ("survival", "risk"),
     }
     if asked != "auto" and asked not in allowed[kind]:
         needed = f"must be {' or '.join(map(repr, ('auto', *allowed[kind])))} for a {kind}"
@@ -95,12 +98,15 @@ _METHODS: dict[str, tuple[str, ...]] = {
     "label": ("predict",),
     "value": ("predict",),
     "risk": ("predict",),
+    "survival": (CURVES,),
 }
 
 
 def _lacking(response: str, configs: Mapping[str, Any], n_classes: int) -> str | None:
-    """The first configuration without a method for this response."""
+    """The first configuration without a method for this response; of survival curves, if none has it."""
     methods = _METHODS[response]
+    if response == "survival":
+        return None if any(gives_curves(estimator) for estimator in configs.values()) else next(iter(configs))
     pairs = response == "score" and n_classes > 2
     for name, estimator in configs.items():
         # All of them can predict, that was checked; a stack has `predict` only once it is fitted.
@@ -108,6 +114,18 @@ def _lacking(response: str, configs: Mapping[str, Any], n_classes: int) -> str |
         if not has or (pairs and _scores_pairs(estimator)):
             return name
     return None
+
+
+def gives_curves(model: Any) -> bool:
+    """Whether a model gives a survival curve for each row, fitted or not.
+
+    Some of scikit-survival have the method and refuse: forests that save memory, elastic nets and boosting without a baseline.
+    """
+    final = _final(model)
+    if hasattr(final, "gives_curves"):  # it says so itself
+        return bool(final.gives_curves)
+    refuses = getattr(final, "low_memory", False) or not getattr(final, "fit_baseline_model", True)
+    return hasattr(model, CURVES) and not refuses and getattr(final, "loss", "coxph") == "coxph"
 
 
 class RowPredictions(NamedTuple):
@@ -129,10 +147,13 @@ class Reader:
 
     response: Response
     classes: NDArray[Any] | None
+    times: NDArray[np.float64] | None = None  # of survival curves
 
     @property
     def width(self) -> int | None:
         """Number of columns of a sample's prediction; None for a single number."""
+        if self.response == "survival" and self.times is not None:
+            return 1 + len(self.times)
         many = self.classes is not None and len(self.classes) > 2 and self.response in ("proba", "score")
         return len(self.classes) if many and self.classes is not None else None
 
@@ -159,6 +180,9 @@ class Reader:
             return [RowPredictions(self._label(model, X), None) for model in models]
         if self.response in ("value", "risk"):
             return [RowPredictions(values, None) for values in self._finite(self._value(models, X))]
+        if self.response == "survival":
+            risks = self._finite(self._value(models, X))
+            return [RowPredictions(self._with_curve(*pair, X), None) for pair in zip(models, risks, strict=True)]
         by_proba = self.response == "proba" or not hasattr(models[0], "decision_function")
         raw = _call(models, "predict_proba" if by_proba else "decision_function", X)
         columns = self._columns(models[0], raw[0])
@@ -220,6 +244,15 @@ class Reader:
         values = _call(models, "predict", X)
         return _shaped(values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values, (n_rows(X),))
 
+    def _with_curve(self, model: Any, risks: NDArray[Any], X: Any) -> NDArray[Any]:
+        """(n, 1 + T) the risk and the survival curve at the times; NaN for a model that gives no curve."""
+        assert self.times is not None
+        out = np.full((len(risks), 1 + len(self.times)), np.nan)
+        out[:, 0] = risks
+        if gives_curves(model):
+            out[:, 1:] = survival_curves(model, X, self.times)
+        return out
+
     def _label(self, model: Any, X: Any) -> NDArray[Any]:
         labels = _shaped(np.asarray(model.predict(X))[None], (n_rows(X),))[0]
         position = self._position
@@ -279,6 +312,19 @@ class Reader:
             return [self._position[c] for c in np.asarray(own).tolist()]
         except (KeyError, TypeError):
             raise BadPrediction(f"the model's classes_ {own!s} are not the classes of y") from None
+
+
+def survival_curves(model: Any, X: Any, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, T) the probability of each row to have no event until each time."""
+    steps = getattr(model, CURVES)(X)  # step functions of the same training times
+    if not len(steps):
+        return np.empty((0, len(times)))
+    curves = np.stack([np.asarray(step.a * step.y + step.b, dtype=np.float64) for step in steps])
+    found = at_times(np.asarray(steps[0].x, dtype=np.float64), curves, times)
+    lowest, highest = found.min(initial=0.0), found.max(initial=1.0)
+    if not (lowest >= -_NEAR and highest <= 1 + _NEAR):
+        raise BadPrediction(f"survival probabilities from {lowest:.4g} to {highest:.4g}, outside [0, 1]")
+    return np.clip(found, 0.0, 1.0)
 
 
 def _call(models: Sequence[Any], method: str, X: Any) -> NDArray[Any]:

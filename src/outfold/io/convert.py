@@ -46,6 +46,7 @@ def from_arrays(
     positive: Any = None,
     threshold: float | None = None,
     params: Sequence[Mapping[str, Any]] | None = None,
+    times: ArrayLike | None = None,
 ) -> Predictions:
     """Predictions that are at hand as arrays.
 
@@ -70,6 +71,9 @@ def from_arrays(
     {positive, threshold}
     params : sequence of dict or None
         The parameters that tell configurations apart, one dict for each configuration.
+    times : array-like or None
+        (T,) the times of survival curves, in ascending order. P must then have shape (N, C, R, 1 + T): for each sample the risk,
+        and the probability to have no event until each time (NaN for a configuration without curves).
     Returns: {predictions}
 
     Examples: {outfold}
@@ -91,7 +95,17 @@ def from_arrays(
         mask = mask[..., 0]
     missing, whole = None if mask is None else _by_repeat(mask), np.asarray(P).dtype.kind in "biu"
     raw = _Raw(y, _by_repeat(data), words, missing, folds, configs, groups, samples, params, whole=whole)
+    if times is not None:
+        raw.times = _as_times(times)
+        response = "survival" if response is None else response
     return raw.predictions(response, positive, threshold)
+
+
+def _as_times(given: ArrayLike) -> NDArray[np.float64]:
+    times = np.asarray(given, dtype=np.float64)
+    if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0) or not np.isfinite(times).all():
+        raise invalid("times", "must be two or more times in ascending order", got(given))
+    return times
 
 
 @_document
@@ -182,7 +196,10 @@ def to_frame(oof: Predictions, backend: str | None = None) -> Any:
     elif oof.target.task != "pointwise":
         columns["label"] = _pick(oof.y, sample, backend)
     values, classes = oof.data[repeat, config, sample], np.asarray(oof.target.classes)
-    if values.ndim == 2:
+    if oof.times is not None:
+        columns["prediction"] = values[:, 0]
+        columns |= {f"survival_{t:g}": values[:, 1 + k] for k, t in enumerate(oof.times)}
+    elif values.ndim == 2:
         columns |= {f"prediction_{c!s}": values[:, k] for k, c in enumerate(classes)}
     else:
         columns["prediction"] = _pick(classes, values, backend) if oof.response == "label" else values
@@ -202,7 +219,9 @@ def _pick(values: NDArray[Any], index: NDArray[np.intp], backend: str | None) ->
     return getattr(column, "array", column)[index]  # without the index of pandas
 
 
-_TASKS = {"value": "regression", "risk": "survival"} | dict.fromkeys(("label", "score", "proba"), "classification")
+_TASKS = {"value": "regression", "risk": "survival", "survival": "survival"} | dict.fromkeys(
+    ("label", "score", "proba"), "classification"
+)
 _SUM_TOLERANCE = 1e-4
 
 
@@ -227,11 +246,15 @@ class _Raw:
     columns: list[str] | None = None
     whole: bool = False
     predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
+    times: NDArray[np.float64] | None = None
 
     def predictions(self, response: Response | None, positive: Any, threshold: float | None) -> Predictions:
         """Check everything, find out what is predicted, and build the `Predictions`."""
         if response is not None and response not in RESPONSES:
             raise invalid("response", f"must be one of {', '.join(RESPONSES)}", got(response))
+        if (response == "survival") != (self.times is not None):
+            given = f"got `response={response!r}` and {'no ' if self.times is None else ''}`times`"
+            raise invalid("response='survival'", "goes with `times`", given, "Give both to `from_arrays`, or none.")
         n_repeats, n_configs, n = self.data.shape[:3]
         names = tuple(f"config {j}" for j in range(n_configs))
         if self.configs is not None:
@@ -269,6 +292,7 @@ class _Raw:
             samples=samples,
             threshold=None if threshold is None else float(threshold),
             labels=None if own is None else _codes(*own, target, used, PREDICTED_LABEL),
+            times=self.times,
         )
 
     def _state(self, folds: NDArray[np.int32], names: tuple[str, ...], samples: NDArray[Any]) -> NDArray[np.uint8]:
@@ -349,7 +373,7 @@ class _Raw:
             self._refuse_class_columns(target)
         if response in ("score", "proba") and target.classes is not None:
             data = self._by_class(target, target.classes, response, used)
-        elif data.ndim == 4:
+        elif data.ndim == 4 and self.times is None:
             raise invalid(f"response={response!r}", "needs one number for each sample", several)
         data = np.array(data, dtype=np.float64, order="C")
         data[~used] = np.nan

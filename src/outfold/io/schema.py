@@ -1,4 +1,4 @@
-"""What is in an .oof file: tables, rows and values of schema 3, how `Predictions` go in and come out.
+"""What is in an .oof file: tables, rows and values of schema 4, how `Predictions` go in and come out.
 
 The tables are described in ``docs/format.md`` and, shorter, in the file itself (table ``about``).
 """
@@ -28,7 +28,8 @@ from ..data.target import Target
 from ..exceptions import InputError, invalid
 
 APPLICATION_ID = 0x6F6F6631  # "oof1"
-SCHEMA = 3
+SCHEMA = 4
+_WITH_SCORES = 3  # the first schema whose cells have scores of fitted models
 MAIN = "oof"
 _CRITERION = "criterion"
 # More folds than samples make no sense but a few; a damaged number must not ask for all the memory there is.
@@ -55,7 +56,8 @@ folds: for every repeat the fold that held out each sample, int32, -1 where none
 train: training samples (positions, int32) of a fold, only where they are not simply all samples outside of it.
 cells: one row for a (block, repeat, fold, config) that is done, dropped or failed; a cell without a row is pending.
 cells.predictions: float64 (int32 class codes for labels), one for each sample held out, in ascending position; where
-there are several outputs (classes) a sample's outputs stand together. All numbers are little-endian.
+there are several outputs (classes) a sample's outputs stand together. All numbers are little-endian. With the
+response survival, the outputs are the risk and the survival curve at the times, NaN where a model gives no curve.
 cells.labels: int32 class codes that the model's predict gave, only where they are not the cut of the predictions.
 cells.scores: scores that the fitted model got in the worker, by name (json), only where it was scored there.
 cells.checksum: CRC-32 of predictions followed by labels and scores.
@@ -108,7 +110,8 @@ def migrate(db: sqlite3.Connection) -> None:
         return
     with transaction(db):
         insert_criterion(db, _criterion(read_about(db)))
-        db.execute("ALTER TABLE cells ADD COLUMN scores TEXT")
+        if version < _WITH_SCORES:
+            db.execute("ALTER TABLE cells ADD COLUMN scores TEXT")
         db.execute("UPDATE about SET value = ? WHERE key = 'format'", (_FORMAT,))
         db.execute(f"PRAGMA user_version = {SCHEMA}")
 
@@ -146,6 +149,7 @@ def insert_block(db: sqlite3.Connection, name: str, oof: Predictions) -> None:
         "plan": oof.plan.to_dict(),
         "threshold": oof.threshold,
         "outputs": oof.data.shape[3] if oof.data.ndim == 4 else None,
+        "times": None if oof.times is None else oof.times.tolist(),
         "folds": oof.n_folds,
         "fingerprint": oof.fingerprint,
         "notes": [[note.code, note.text] for note in oof.notes],
@@ -291,6 +295,7 @@ def _read_block(
 ) -> Predictions:
     folds, n_folds = _read_folds(db, name, about, len(shared["target"]))
     response, outputs = about[_fact(name, "response")], about[_fact(name, "outputs")]
+    times = about.get(_fact(name, "times"))  # files of schema 1 to 3 have none
     shape = (folds.shape[1], len(shared["configs"]), len(folds), *([] if outputs is None else [outputs]))
     data = np.full(shape, -1, dtype=np.intp) if response == "label" else np.full(shape, np.nan)
     state = np.zeros((shape[1], shape[0], n_folds), dtype=np.uint8)
@@ -317,6 +322,7 @@ def _read_block(
         seconds=None if np.isnan(seconds).all() else seconds,
         labels=into.labels,
         live_scores=into.scores,
+        times=None if times is None else np.array(times, dtype=np.float64),
         **shared,
     )
     if oof.fingerprint != about[_fact(name, "fingerprint")]:
@@ -334,8 +340,9 @@ def _read_folds(
     n_folds, outputs = about[_fact(name, "folds")], about[_fact(name, "outputs")]
     if len(folds) != n_samples or folds.min() < -1 or not folds.max() < n_folds <= max(n_samples, _MOST_FOLDS):
         raise ValueError("folds that do not fit the samples")
-    if outputs is not None and outputs != len(about["classes"] or ()):
-        raise ValueError("a number of outputs that does not fit the classes")
+    times = about.get(_fact(name, "times"))
+    if outputs is not None and outputs != (len(about["classes"] or ()) if times is None else 1 + len(times)):
+        raise ValueError("a number of outputs that does not fit the classes or the times")
     return folds, int(n_folds)
 
 
@@ -381,7 +388,7 @@ def _read_cells(
     (version,) = db.execute("PRAGMA user_version").fetchone()
     query = (
         f"SELECT repeat, fold, config, state, message, seconds, predictions, labels, checksum, "
-        f"{'scores' if version > 2 else 'NULL'} FROM cells WHERE block = ? ORDER BY repeat, fold"
+        f"{'scores' if version >= _WITH_SCORES else 'NULL'} FROM cells WHERE block = ? ORDER BY repeat, fold"
     )
     for (r, k), rows in groupby(db.execute(query, (name,)), key=itemgetter(0, 1)):
         done, blobs = [], []

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.cells import State, check_probabilities
+from ..data.cells import State, check_probabilities, usable
 from ..data.notes import Note
 from ..data.predictions import Predictions, begun
 from ..data.splitting import Splits, fingerprint
@@ -269,11 +269,10 @@ def _checked_values(cell: Cell, block: Predictions, n: int) -> NDArray[Any]:
     shape = (n, *block.data.shape[3:])
     if cell.values is None or values.shape != shape:
         raise InputError(f"a done cell needs predictions of shape {shape}; {where} has {values.shape}.")
+    good = usable(values, block.response, values.ndim == 2) | (block.response == "none")
     if block.response == "label" and block.target.classes is not None:
-        usable = (values >= 0) & (values < len(block.target.classes))
-    else:
-        usable = np.isfinite(values) | (block.response == "none")
-    if not usable.all():
+        good &= values < len(block.target.classes)
+    if not good.all():
         raise InputError(f"a done cell holds usable predictions only; {where} has others", remedy="Mark it as failed.")
     if block.response == "proba":
         check_probabilities(values[None, None], np.ones((1, 1, len(values)), dtype=bool))

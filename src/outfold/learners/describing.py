@@ -17,6 +17,7 @@ _RATE = {"learning_rate": "learning rate {}"}
 _HIST = {"max_iter": "{} rounds", **_RATE, "max_leaf_nodes": "trees of at most {} leaves"}
 _LIGHT = {"n_estimators": "{} rounds", **_RATE, "num_leaves": "trees of at most {} leaves"}
 _RANDOMIZED = "forest of extremely randomized trees"
+_SURVIVAL = "random survival forest"
 # How a model is called, and which of its parameters a reader wants to know; those that are None are not told.
 _MODELS: dict[str, tuple[str, dict[str, str]]] = {
     "Ridge": ("ridge regression", {"alpha": "penalty {}"}),
@@ -47,7 +48,10 @@ _MODELS: dict[str, tuple[str, dict[str, str]]] = {
         "Cox regression with an elastic net",
         {"alphas": "penalty {}", "l1_ratio": "L1 share {}"},
     ),
-    "RandomSurvivalForest": ("random survival forest", _FOREST),
+    "RandomSurvivalForest": (_SURVIVAL, _FOREST),
+    "SurvivalForest": (_SURVIVAL, _FOREST),
+    "SurvivalExtraTrees": ("forest of extremely randomized survival trees", _FOREST),
+    "SurvivalSVM": ("support vector machine for survival times", {"alpha": "penalty {}"}),
     "GradientBoostingSurvivalAnalysis": (
         "gradient boosting of survival times",
         {"n_estimators": "{} rounds", **_RATE, "max_depth": "trees of depth at most {}"},
@@ -58,6 +62,7 @@ _WEIGHTS = {"uniform": "equal", "distance": "inverse distance as"}
 _SHARES = {"sqrt": "as many columns as the square root of their number"}
 # Parameters that say how a model is fitted, and not which model it is; or that have their own words.
 _NOT_TOLD = {"n_jobs", "verbose", "max_iter", "early_stopping", "solver", "dual", "loss", "class_weight", "max_samples"}
+_NOT_TOLD |= {"low_memory", "fit_baseline_model", "tol"}
 
 
 def describe(pipeline: Any, columns: Any = None) -> str:

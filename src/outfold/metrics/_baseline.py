@@ -9,25 +9,45 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.survival import losses
 from ..data.target import Target
+from ..exceptions import NeedError
 from ..results import Baseline
+from ..stats.survival import kaplan_meier
 
 if TYPE_CHECKING:
     from ._builtin import Metric
 
 _F = re.compile(r"f(\d+\.?\d*)")
 _RANDOM, _SHARES, _ONE = "ranking at random", "predicting the shares of the classes", "always predicting one class"
+_SAME_CURVE = "the Kaplan-Meier curve for everyone"
 _MEAN, _MEDIAN = "always predicting the mean", "always predicting the median"
 
 
-def baseline(metric: Metric, target: Target) -> Baseline | None:
-    """The score of the best model that knows the labels' distribution and no features; None where that is not known."""
+def baseline(metric: Metric, target: Target, times: NDArray[np.float64] | None = None) -> Baseline | None:
+    """The score of the best model that knows the labels' distribution and no features; None where that is not known.
+
+    `times` are those of survival curves.
+    """
     if target.classes is not None:
         return _of_classes(metric.name, target)
     if target.task == "regression" and metric.name in _OF_VALUES:
         whose, score = _OF_VALUES[metric.name]
         return Baseline(score(target.y), whose)
+    if metric.name == "integrated_brier":
+        return None if times is None else _of_curves(target, times)
     return Baseline(0.5, _RANDOM) if metric.name == "concordance" else None
+
+
+def _of_curves(target: Target, times: NDArray[np.float64]) -> Baseline | None:
+    """That of the same Kaplan-Meier curve for all samples; None if these were not observed for long enough."""
+    assert target.event is not None
+    curve = kaplan_meier(target.y, target.event, times)
+    predicted = np.tile(np.append(0.0, curve), (1, 1, len(target), 1))
+    try:
+        return Baseline(float(losses(predicted, target, times).mean()), _SAME_CURVE)
+    except NeedError:
+        return None
 
 
 def class_shares(target: Target) -> NDArray[np.float64]:

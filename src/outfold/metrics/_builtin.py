@@ -20,7 +20,7 @@ from ..stats import metric_kernels as made
 from ..stats import rank_metrics as ranks
 from ..stats.kernels import Array, Floats, Kernel, Mapped, MeanKernel, merged, negated
 
-Needs = Literal[Response, "predict", "any", "model", "live"]
+Needs = Literal[Response, "predict", "any", "model", "losses", "live"]
 
 Tasks = frozenset[Task]
 EVERY: Tasks = frozenset(get_args(Task))
@@ -43,8 +43,8 @@ class Metric:
         The response of a configuration that is scored: class ``label`` codes, a ranking ``score``, class
         probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, what ``predict`` gives (of a
         classification the labels, else ``any``), ``any`` (whatever the predictions hold), or all that a ``model``
-        would answer: the response and the labels (see `Predictions.respond`). ``live`` scores need nothing: fitted models got
-        them in the worker.
+        would answer: the response and the labels (see `Predictions.respond`). ``losses`` are what survival curves lose for
+        each sample. ``live`` scores need nothing: fitted models got them in the worker.
     tasks : frozenset of str
         The tasks it is defined for.
     kernel : callable
@@ -428,6 +428,8 @@ _BUILT_IN = (
            "share of the absolute error of the median that is saved"),
     _of_pairs("concordance", "risk", SURVIVAL, _concordance, Plain(_plain_concordance),
               "share of comparable pairs whose earlier event has the higher risk (Harrell)"),
+    _pointwise("integrated_brier", False, "losses", SURVIVAL, lambda _, p: p, Plain(_plain_mean), LOSS,
+               "mean squared error of the survival curves over time, weighted for censoring (Graf)"),
     _pointwise("mean", True, "pointwise", POINTWISE, lambda _, p: p, Plain(_plain_mean), (-np.inf, np.inf),
                "mean of per-sample scores made elsewhere"),
 )
@@ -447,7 +449,9 @@ SAME = {
 _LOSSES = {
     m.name: getattr(m.reference, "function", "") for m in _BUILT_IN if not m.greater_is_better and m.name != "error"
 }
-MINUS = {"neg_brier_score" if name == "brier" else f"neg_{function}": name for name, function in _LOSSES.items()}
+MINUS = {
+    "neg_brier_score" if name == "brier" else f"neg_{function or name}": name for name, function in _LOSSES.items()
+}
 # One question, asked of two classes or of more.
 BY_TASK: dict[tuple[str, Task | None], str] = {
     ("roc_auc", "multiclass"): "roc_auc_ovr",

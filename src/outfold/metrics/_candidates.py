@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..exceptions import NeedError
+from ..formatting import count
 
 # A drop on fewer predictions than this is mostly noise (Tsamardinos 2018, sect. 5.2.2).
 _EARLY_DROP = 50
@@ -35,6 +36,19 @@ def what_counts(
     counts[tuple(np.transpose(cells))] = True
     used = counts[np.arange(oof.n_repeats), oof.folds]
     return candidates, cells, used, _notes_on_missing(oof, candidates, cells)
+
+
+def with_losses(
+    oof: Predictions, losses: NDArray[np.float64], candidates: NDArray[np.intp], used: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], tuple[Note, ...]]:
+    """The candidates that give survival curves, whose losses are known wherever they count; and how many do not."""
+    lacks = np.isnan(losses[:, candidates]) & used.T[:, None]
+    kept = candidates[~lacks.any(axis=(0, 2))]
+    n = len(candidates) - len(kept)
+    if not len(kept):
+        raise NeedError("no configuration gives survival curves", remedy="Use the metric concordance.")
+    text = f"{count(n, 'configuration gives', 'configurations give')} no survival curve and cannot be selected by it."
+    return kept, (Note("OF223", text),) if n else ()
 
 
 def running(oof: Predictions) -> NDArray[np.intp]:
@@ -73,6 +87,7 @@ def lost(oof: Predictions) -> dict[str, int]:
 
 
 def why_not(oof: Predictions, config: int) -> str:
-    """Why a configuration is no candidate: it failed, was dropped, or cells are pending."""
+    """Why a configuration is no candidate: it failed, was dropped, gives no survival curve, or cells are pending."""
     states = oof.state[config][oof.planned]
-    return next((s.name.lower() for s in (State.FAILED, State.DROPPED) if np.any(states == s)), "pending")
+    ended = next((s.name.lower() for s in (State.FAILED, State.DROPPED) if np.any(states == s)), "pending")
+    return "no curve" if ended == "pending" and oof.response == "survival" and np.all(states == State.DONE) else ended

@@ -25,7 +25,7 @@ from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel
 from ..stats.rank_metrics import midranks
 from ..stats.resampling import BootstrapDraws, without_each
 from . import Metric, MetricLike
-from ._candidates import what_counts
+from ._candidates import what_counts, with_losses
 
 # Units left out one by one for the acceleration of a bootstrap; more are left out in as many parts.
 _JACKKNIFE = 2000
@@ -119,6 +119,9 @@ class Scoring:
         self.aggregate: Aggregate = "fold" if self.metric.needs == "live" else aggregate
         self.candidates, self.cells, self._used, self.notes = kept(oof, "counts", lambda: what_counts(oof))
         self.rows = np.flatnonzero(self._used.any(axis=1))
+        if self.metric.needs == "losses":
+            self.candidates, lacking = with_losses(oof, self._data, self.candidates, self._used)
+            self.notes = (*self.notes, *lacking)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

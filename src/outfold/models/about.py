@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ..exceptions import FileError
 from ..formatting import json_ready
 from .ranges import Range
 
 if TYPE_CHECKING:
     from ..data.predictions import Predictions
-    from ..data.target import Task
-    from ..results import Estimate
+    from ..data.target import Target, Task
+    from ..results import Baseline, Estimate
     from ..tables.columns import Columns
 
 # Goes up when the meaning of an entry changes; a file of a newer format is refused.
@@ -32,7 +34,10 @@ class Threshold(NamedTuple):
 
 
 class EstimateAbout(NamedTuple):
-    """The corrected estimate that was reported with the model; the ends are None if there is no interval."""
+    """The corrected estimate that was reported with the model; the ends are None if there is no interval.
+
+    `baseline` is what a model scores that learnt nothing, and `baseline_of` which one that is.
+    """
 
     metric: str
     value: float
@@ -40,12 +45,31 @@ class EstimateAbout(NamedTuple):
     high: float | None
     level: float
     method: str
+    baseline: float | None = None
+    baseline_of: str = ""
 
     @classmethod
-    def of(cls, estimate: Estimate) -> EstimateAbout:
+    def of(cls, estimate: Estimate, baseline: Baseline | None = None) -> EstimateAbout:
         """What to keep of an estimate."""
         low, high = estimate.interval or (None, None)
-        return cls(estimate.metric, float(estimate.value), low, high, float(estimate.confidence_level), estimate.method)
+        none = () if baseline is None else (float(baseline.value), baseline.of)
+        level, method = float(estimate.confidence_level), estimate.method
+        return cls(estimate.metric, float(estimate.value), low, high, level, method, *none)
+
+
+class Observed(NamedTuple):
+    """Of survival: the times that survival probabilities are given for, and the last time that a training row was observed at."""
+
+    times: tuple[float, ...]
+    until: float
+
+    @classmethod
+    def of(cls, target: Target) -> Observed | None:
+        """The quartiles of the event times in three digits; None unless these are survival times."""
+        if target.event is None:
+            return None
+        quartiles = np.quantile(target.y[target.event], [0.25, 0.5, 0.75])
+        return cls(tuple(sorted({float(f"{time:.3g}") for time in quartiles})), float(target.y.max()))
 
 
 class LeftOut(NamedTuple):
@@ -83,14 +107,18 @@ class ModelAbout:
         Hashes of the features and the labels.
     versions : mapping
         Versions of Python and of the libraries.
-    estimate : EstimateAbout or None
-        The corrected estimate.
+    estimate, beside : EstimateAbout or None
+        The corrected estimate; and of survival curves, that of the other metric: the integrated Brier score, or concordance.
     threshold : Threshold or None
         Where probabilities are cut; None for the model's own labels.
     marks : mapping
         The decimal mark and the mark between thousands of the training file; empty if it was no text file.
     merged : mapping
         Rare classes of the training table, as text, and the class that they were merged into.
+    event : str or None
+        Of survival: the value of the event column that says that the event happened; None for 1, true or yes.
+    observed : Observed or None
+        Of survival: the times that survival probabilities are given for, and how long training rows were observed.
     description : str
         The model in two or three sentences.
     space : str
@@ -114,10 +142,13 @@ class ModelAbout:
     labels: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     estimate: EstimateAbout | None = None
+    beside: EstimateAbout | None = None
     threshold: Threshold | None = None
     left_out: tuple[LeftOut, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
     merged: Mapping[str, str] = field(default_factory=dict)
+    event: str | None = None
+    observed: Observed | None = None
     description: str = ""
     space: str = ""
     trusted: tuple[str, ...] = ()
@@ -140,6 +171,7 @@ class ModelAbout:
             "task": labels.task,
             "classes": None if labels.classes is None else tuple(labels.classes.tolist()),
             "n_rows": oof.n_samples,
+            "observed": Observed.of(labels),
             "seed": int(made.get("seed", 0)),
             "data": made.get("data", ""),
             "labels": made.get("labels", ""),
@@ -149,7 +181,7 @@ class ModelAbout:
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form."""
-        parts = {"estimate": self.estimate, "threshold": self.threshold}
+        parts = {name: getattr(self, name) for name in ("estimate", "beside", "threshold", "observed")}
         out = {"format": FORMAT} | {name: getattr(self, name) for name in _PLAIN}
         out |= {name: None if part is None else part._asdict() for name, part in parts.items()}
         out["positive"] = self.positive
@@ -165,6 +197,7 @@ class ModelAbout:
         from ..tables.columns import Columns
 
         estimate, threshold, classes = facts["estimate"], facts["threshold"], facts["classes"]
+        beside, observed = facts.get("beside"), facts.get("observed")
         plain = {name: facts[name] for name in _PLAIN if name not in ("classes", "trusted", *_SINCE)}
         return cls(
             **plain,
@@ -176,18 +209,20 @@ class ModelAbout:
             n_rows=facts["rows"]["n"],
             left_out=tuple(LeftOut(**part) for part in facts["rows"]["left_out"]),
             estimate=None if estimate is None else EstimateAbout(**estimate),
+            beside=None if beside is None else EstimateAbout(**beside),
             threshold=None if threshold is None else Threshold(**threshold),
+            observed=None if observed is None else Observed(tuple(observed["times"]), observed["until"]),
         )
 
 
 # Entries that json holds as they are.
 _PLAIN = (
     *("configuration", "specification", "target", "task", "classes", "seed", "data", "labels", "versions"),
-    *("marks", "merged", "description", "space", "trusted", "sha256"),
+    *("marks", "merged", "event", "description", "space", "trusted", "sha256"),
 )
 # Entries that files of an older outfold lack.
-_SINCE = ("marks", "merged")
-_VERSIONS = ("outfold", "python", "numpy", "scipy", "scikit-learn")
+_SINCE = ("marks", "merged", "event")
+_VERSIONS = ("outfold", "python", "numpy", "scipy", "scikit-learn", "scikit-survival")
 
 
 def read_about(folder: Path) -> ModelAbout:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..formatting import called, count
-from .about import ModelAbout
+from .about import EstimateAbout, ModelAbout
 
 
 def model_card(about: ModelAbout) -> str:
@@ -19,7 +19,8 @@ def _head(about: ModelAbout) -> Iterator[str]:
     yield f"# Model of {_code(about.target)}"
     yield ""
     what = {"binary": "one of two classes", "multiclass": "one of several classes", "regression": "a number"}
-    yield f"It predicts {_code(about.target)}: {what.get(about.task, 'a risk')}" + _classes(about) + "."
+    what["survival"] = "a risk, which is higher the sooner the event is expected"
+    yield f"It predicts {_code(about.target)}: {what[about.task]}" + _classes(about) + "."
     if about.merged:
         into = next(iter(about.merged.values()))
         yield f"Rare classes of the training table were merged into {_code(into)}: {', '.join(map(_code, about.merged))}."
@@ -45,11 +46,15 @@ def _estimate(about: ModelAbout) -> Iterator[str]:
     if found is None:
         yield "No estimate was recorded with this model."
         return
-    ends = (found.value,) if found.low is None or found.high is None else (found.value, found.low, found.high)
-    value, *interval = rounded(*ends)
-    yield f"| {called(found.metric)} on new rows | {100 * found.level:g}% confidence interval | method |"
-    yield "| --- | --- | --- |"
-    yield f"| {value} | {' to '.join(interval) or 'none'} | {found.method} |"
+    value, interval = _with_ends(found)
+    if about.beside is None:
+        yield f"| {called(found.metric)} on new rows | {100 * found.level:g}% confidence interval | method |"
+        yield "| --- | --- | --- |"
+        yield f"| {value} | {interval} | {found.method} |"
+    else:
+        yield f"| metric | on new rows | {100 * found.level:g}% confidence interval | method | without learning anything |"
+        yield "| --- | --- | --- | --- | --- |"
+        yield from map(_row, (found, about.beside))
     yield ""
     yield (
         "The estimate is corrected for picking the best configuration. It holds for new rows that are collected in the same way "
@@ -59,6 +64,22 @@ def _estimate(about: ModelAbout) -> Iterator[str]:
         yield ""
         cut, at, chosen = _CUT[about.threshold.response], about.threshold.value, about.threshold.name
         yield f"A row gets the label {_code(about.positive)} if its {cut} is above {at:.3g} (chosen by {chosen})."
+
+
+def _with_ends(found: EstimateAbout) -> tuple[str, str]:
+    """The value, and the interval or ``none``."""
+    ends = (found.value,) if found.low is None or found.high is None else (found.value, found.low, found.high)
+    value, *interval = rounded(*ends)
+    return value, " to ".join(interval) or "none"
+
+
+def _row(found: EstimateAbout) -> str:
+    value, interval = _with_ends(found)
+    none = ""
+    if found.baseline is not None:
+        digits = len(value.partition(".")[2])
+        none = f"{found.baseline:.{digits}f} ({found.baseline_of})"
+    return f"| {called(found.metric)} | {value} | {interval} | {found.method} | {none} |"
 
 
 _CUT = {"proba": "probability", "score": "score (`decision_function`)"}
@@ -120,6 +141,14 @@ def _use(about: ModelAbout) -> Iterator[str]:
     yield 'model = of.load_model("FOLDER")'
     yield "table = model.table(frame)   # a pandas frame with the columns above, in any order"
     yield "```"
+    if about.observed is not None:
+        times = ", ".join(f"{time:g}" for time in about.observed.times)
+        yield ""
+        yield (
+            "The column `prediction` has the risk, a number without a unit. If the model gives survival curves, the columns "
+            f"`survival_...` have the probability to have no event until {times}; `--times` and `times=` name other times. "
+            f"No training row was observed after {about.observed.until:g}."
+        )
 
 
 def _limits(about: ModelAbout) -> Iterator[str]:

@@ -25,7 +25,7 @@ from ..fitting.data import as_features, as_labels, digest
 from ..fitting.predict import Reader
 from ..fitting.test_part import parts_of
 from ..io import ledger
-from ..metrics import MetricLike
+from ..metrics import Metric, MetricLike
 from ..metrics._scoring import recorded_metric
 from ..results import Confrontation, Estimate, Interval
 from ..stats.two_samples import Independent, difference_interval, difference_pvalue, widened
@@ -106,7 +106,7 @@ def confront(
         needed = f"{by.name} was computed with the fitted models, so predictions cannot tell it"
         raise NeedError(needed=needed, remedy="Give another `metric`.")
     draws: dict[str, Any] = {"n_resamples": n_resamples, "confidence_level": level, "rng": rng}
-    before = corrected(oof, by, **draws) if estimate is None else estimate
+    before = _estimate(oof, model, by, draws) if estimate is None else estimate
     if before.metric != by.name:
         raise invalid("estimate", f"must be of the same metric, {by.name}", f"it is of {before.metric}")
     part = _TEST_PART if isinstance(model, Mapping) else _NEW
@@ -122,6 +122,14 @@ def confront(
         changed = [shift._asdict() for shift in found.drifted]  # of hundreds of features, only these are worth keeping
         ledger.append(store, found.to_dict() | {"shifts": changed})
     return found
+
+
+def _estimate(oof: Predictions, model: Any, by: Metric, draws: Mapping[str, Any]) -> Estimate:
+    """The estimate of the configuration that this metric selects; a saved model was selected by the recorded one."""
+    recorded = recorded_metric(oof)
+    if isinstance(model, Model) and metrics.get(recorded, oof.target.task).name != by.name:
+        return estimates.bbc(oof, by, selected_by=recorded, **draws)
+    return corrected(oof, by, **draws)
 
 
 def _compared(before: Estimate, after: Estimate, level: float, hints: Mapping[str, Any]) -> Confrontation:
@@ -217,7 +225,7 @@ def _as_trained(known: Target, labels: Any) -> Target:
 
 def _predicted(oof: Predictions, estimator: Any, X: Any, target: Target, groups: Any, selected: str) -> Predictions:
     """What the fitted model predicts, as predictions on one test set."""
-    read = Reader(oof.response, target.classes)(estimator, X)
+    read = Reader(oof.response, target.classes, oof.times)(estimator, X)
     return Predictions(
         target=target,
         data=read.values[None, None],
@@ -230,4 +238,5 @@ def _predicted(oof: Predictions, estimator: Any, X: Any, target: Target, groups:
         threshold=oof.threshold,
         labels=None if read.labels is None else read.labels[None, None],
         criterion=oof.criterion,
+        times=oof.times,
     )

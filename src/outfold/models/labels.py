@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numpy.typing import NDArray
 
 from ..exceptions import InputError, invalid
-from ..tables.labels import label_values, times_and_events
+from ..tables.events import survival_records
+from ..tables.labels import label_values
 from .about import ModelAbout
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def labelled(frame: pd.DataFrame, about: ModelAbout, target: str | None = None) 
     group = about.columns.named("group")
     groups = rows[group].astype(str).to_numpy() if group is not None and group in rows.columns else None
     if about.task == "survival":
-        y: NDArray[Any] = times_and_events(rows, *columns)
+        y: NDArray[Any] = survival_records(rows[columns[0]], rows[columns[1]], about.event)
     else:
         y = label_values(rows[columns[0]], "regression" if about.classes is None else "classification")
     return LabelledRows(rows, y, groups, int((~there).sum()))

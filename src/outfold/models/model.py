@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..docstrings import fill_with
 from ..exceptions import FileError, InputError, invalid
-from ..fitting.predict import Reader
+from ..fitting.predict import Reader, gives_curves, survival_curves
 from ..results._base import Facts, Result
 from ..tables.columns import Columns, features
 from . import saving
@@ -178,19 +178,36 @@ class Model:
         """
         return self._predict_proba(self.features(frame))
 
-    def table(self, frame: Any, keep: Sequence[str] = ()) -> pd.DataFrame:
+    def predict_survival(self, frame: Any, times: Sequence[float] | None = None) -> NDArray[np.float64]:
+        """Probabilities to have no event until some times.
+
+        Parameters: {frame}
+        times : sequence of float or None
+            The times; None is those of ``about.observed``, the quartiles of the event times of the training rows.
+
+        Returns
+        -------
+        ndarray of shape (rows, times)
+            Probabilities.
+        """
+        return self._predict_survival(self.features(frame), self._times(times))
+
+    def table(self, frame: Any, keep: Sequence[str] = (), times: Sequence[float] | None = None) -> pd.DataFrame:
         """The predictions as a table, with a row for each row.
 
         Parameters: {frame}
         keep : sequence of str
             Further columns of the frame to copy. The names of the samples, and other columns that were ids in the training
             table, are copied if they are there: they tell which row is which.
+        times : sequence of float or None
+            Of a survival model: the times of the probabilities, as in `predict_survival`.
 
         Returns
         -------
         pandas data frame
-            The column ``prediction``; ``probability_<class>`` for each class; ``outside``, True if the row lies outside the
-            training range; and ``why``, which names the columns by which it does.
+            The column ``prediction``; ``probability_<class>`` for each class; ``survival_<time>`` for each time, if the model
+            gives survival curves; ``outside``, True if the row lies outside the training range; and ``why``, which names the
+            columns by which it does.
         """
         import pandas as pd
 
@@ -205,6 +222,9 @@ class Model:
         if self.about.classes is not None and self._has_probabilities:
             for label, column in zip(self.about.classes, self._predict_proba(X).T, strict=True):
                 out[f"probability_{label}"] = column
+        if times is not None or (self.about.observed is not None and gives_curves(self.estimator)):
+            at = self._times(times)
+            out |= {f"survival_{t:g}": column for t, column in zip(at, self._predict_survival(X, at).T, strict=True)}
         beyond, ranges = outside(X, self.about.ranges), list(self.about.ranges)
         out["outside"] = beyond.any(axis=1)
         out["why"] = [", ".join(ranges[j] for j in np.flatnonzero(row)) for row in beyond]
@@ -228,6 +248,10 @@ class Model:
             lines.append(
                 f"On new rows its {metric} is estimated to be {value}{interval}, corrected for picking the best."
             )
+        if about.beside is not None:
+            value, *ends = rounded(about.beside.value, about.beside.low, about.beside.high)
+            interval = f" ({' to '.join(ends)})" if ends else ""
+            lines.append(f"Its {formatting.called(about.beside.metric)} is estimated to be {value}{interval}.")
         return " ".join(lines)
 
     def __repr__(self) -> str:
@@ -247,6 +271,21 @@ class Model:
         values = Reader(response, np.array(classes))(self.estimator, X).values
         positive = values > threshold.value  # as `estimate.at_threshold` counted
         return np.asarray(np.array(classes)[positive.astype(np.intp)])
+
+    def _times(self, asked: Sequence[float] | None) -> tuple[float, ...]:
+        """The times of survival probabilities; nobody knows what happens after the last training row was observed."""
+        observed = self.about.observed
+        if observed is None or not gives_curves(self.estimator):
+            problem = f"this model ({self.about.configuration}) gives no survival curves"
+            raise InputError(problem, remedy="Use `predict`.")
+        times = observed.times if asked is None else tuple(map(float, asked))
+        if not times or not all(0 <= time <= observed.until for time in times):
+            needed = f"must be times from 0 to {observed.until:g}, when the last training row was observed"
+            raise invalid("times", needed, f"got {', '.join(f'{time:g}' for time in times) or 'none'}")
+        return times
+
+    def _predict_survival(self, X: pd.DataFrame, times: Sequence[float]) -> NDArray[np.float64]:
+        return survival_curves(self.estimator, X, np.array(times))
 
     def _predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:
         classes = self.about.classes

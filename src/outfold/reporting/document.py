@@ -26,6 +26,7 @@ from ..data.ledger import LEDGER, in_words
 from ..data.predictions import Predictions, State
 from ..docstrings import fill_common
 from ..estimate import at_threshold
+from ..estimate._beside import Beside, beside
 from ..estimate._calibration import calibration
 from ..estimate._default import corrected
 from ..estimate._threshold import at_thresholds, read_choice
@@ -92,6 +93,9 @@ class Report:
         probabilities or scores.
     calibration : Calibration or None
         Calibration slope and intercept of the selected configuration; None unless there are probabilities of two classes.
+    beside : Beside or None
+        Of survival curves, the integrated Brier score of the selected configuration (or its concordance, if that score selects);
+        None for other predictions.
 
     Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7
@@ -118,6 +122,7 @@ class Report:
     thresholds: tuple[AtThreshold, ...] = ()
     calibration: Calibration | None = None
     graded: str = "probability"  # what a threshold cuts
+    beside: Beside | None = None
 
     def __repr__(self) -> str:
         return f"<Report: {self.headline}>"
@@ -137,7 +142,8 @@ class Report:
     def references(self) -> tuple[str, ...]:
         """The papers behind the numbers, for `cite`."""
         tests = [] if self.comparisons is None else references_of(self.comparisons)
-        return (self.estimate.reference, *tests)
+        curves = () if self.beside is None or self.beside.estimate is None else ("Graf 1999",)
+        return (self.estimate.reference, *tests, *curves)
 
     @cached_property
     def bibtex(self) -> str:
@@ -164,6 +170,7 @@ class Report:
             "importance": [dict(row) for row in self.importance],
             "thresholds": [found.to_dict() for found in self.thresholds],
             "calibration": None if self.calibration is None else self.calibration._asdict(),
+            "beside": beside_dict(self.beside),
         }
         return {key: json_ready(value) for key, value in facts.items()}
 
@@ -212,6 +219,15 @@ class Report:
         except OSError as error:
             raise FileError(f"{path} cannot be written ({error.strerror or error}).") from error
         return path
+
+
+def beside_dict(other: Beside | None) -> dict[str, Any] | None:
+    """Another metric of the selected configuration, ready for json."""
+    if other is None:
+        return None
+    known = {"metric": other.metric, "about": other.about}
+    made = None if other.estimate is None else other.estimate.to_dict()
+    return known | {"estimate": made, "baseline": None if other.baseline is None else other.baseline._asdict()}
 
 
 # -- making it ----------------------------------------------------------------------------------------------
@@ -302,20 +318,21 @@ def report(
         mattering = tuple(_importance(importance))
         fewer = _fewer_draws(oof, max(n, 2))
         calibrated = _calibration(oof, found, fewer, seed)
+        other = _beside(oof, found, max(n, 2), seed)
         pictures = [*_pictures(oof, metric, found, compared, (top, max(n, 2), seed))]
         if mattering:
             pictures.append(values.importance(mattering, called(found.metric)))
         return Report(
             title=title,
             headline=text.headline(found),
-            how=tuple(text.how(oof, found, board.baseline, description)),
+            how=tuple(text.how(oof, found, board.baseline, description, other)),
             estimate=found,
             leaderboard=board,
             rows=tuple(_rows(oof, board, found)),
             comparisons=compared,
             no_comparison=why_not,
             checks=checked(Case(oof, made=found)),
-            methods=text.methods(oof, found, compared),
+            methods=text.methods(oof, found, compared, other),
             provenance=tuple(_provenance(oof, found, command)),
             pictures=tuple(_with_words(pictures, board.baseline, calibrated, found)),
             data=_with_ledger(oof, data),
@@ -324,6 +341,7 @@ def report(
             thresholds=tuple(_thresholds(oof, found, threshold, fewer, seed)),
             calibration=calibrated,
             graded="probability" if oof.response == "proba" else "score",
+            beside=other,
         )
 
 
@@ -444,6 +462,14 @@ def _calibration(oof: Predictions, found: Estimate, n_resamples: int, seed: int)
     how: dict[str, Any] = {"n_resamples": n_resamples, "confidence_level": found.confidence_level, "rng": seed}
     made: list[Calibration | None] = list(_try(lambda: calibration(chosen, **how)))
     return made[0] if made and chosen.selection().name == found.selected else None
+
+
+def _beside(oof: Predictions, found: Estimate, n_resamples: int, seed: int) -> Beside | None:
+    """The other metric of survival curves; None where there is none, or where another configuration is selected."""
+    chosen = alone(oof, found.selected) if found.named else oof
+    if chosen.selection().name != found.selected:
+        return None
+    return beside(chosen, n_resamples=n_resamples, confidence_level=found.confidence_level, rng=seed)
 
 
 def _with_words(

@@ -26,7 +26,7 @@ from ..formatting import Digits, called
 from ..results import Finding
 from . import tables
 from .tables import Cells
-from .text import Rounding, about_scores
+from .text import Rounding, about_scores, beside_in_words
 
 if TYPE_CHECKING:
     from .document import Report
@@ -87,6 +87,10 @@ def _key(report: Report) -> str:
     if has_own(found):
         rows.append((found.own_name, escape(say(found.naive))))
         rows.append(("optimism", escape(f"{say.about}{say.signed(found.optimism)}")))
+    if report.beside is not None:
+        rows.append(
+            (called(report.beside.metric), f'<small class="wrap">{escape(beside_in_words(report.beside))}</small>')
+        )
     name = escape(formatting.shorten(found.selected, _LETTERS))
     words = report.description
     rows.append(("selected", name if words is None else f'<p>{escape(words)}</p><small class="long">{name}</small>'))

@@ -15,6 +15,7 @@ from ..charts.estimates import has_own, why_optimistic
 from ..charts.svg import line_of
 from ..data.criterion import score_words
 from ..data.predictions import Predictions, State
+from ..estimate._beside import Beside
 from ..formatting import called
 from ..results import Baseline, Comparisons, Estimate
 from . import tables
@@ -101,8 +102,23 @@ def about_scores(estimate: Estimate) -> str:
     return f"{words} The table has the {by}, which selects; {own}, as the estimate is."
 
 
+def beside_in_words(other: Beside) -> str:
+    """The other metric of the selected configuration: its value, how it was found, and what learning nothing gives."""
+    found = other.estimate
+    if found is None:
+        return f"none: {other.about}"
+    say = Rounding(found)
+    none = "" if other.baseline is None else f"; {other.baseline.of}: {say(other.baseline.value)}"
+    better = "" if found.greater_is_better else "; lower is better"
+    return f"{_value(found, say)}{other.about and f', {other.about}'}{none}{better}"
+
+
 def how(
-    oof: Predictions, estimate: Estimate, baseline: Baseline | None = None, description: str | None = None
+    oof: Predictions,
+    estimate: Estimate,
+    baseline: Baseline | None = None,
+    description: str | None = None,
+    other: Beside | None = None,
 ) -> list[tuple[str, str]]:
     """How the answer was found: data, what a model that learnt nothing scores, plan, configurations, fits, time."""
     work = counts(oof)
@@ -113,6 +129,9 @@ def how(
         rows.append(("model", description))
     rows.append(("selected", f"{estimate.selected}, {estimate.rule}"))
     rows.append(("estimated by", f"{estimate.description} [{estimate.reference}]"))
+    if other is not None:
+        by = "" if other.estimate is None else f"; estimated by {other.estimate.description}"
+        rows.append((called(other.metric), beside_in_words(other) + by))
     made = oof.provenance
     of = "" if work["done"] == work["planned"] else f" of {work['planned']:,}"
     fits = f"{'' if of else 'all '}{work['done']:,}{of} done"
@@ -155,6 +174,9 @@ def _samples(oof: Predictions) -> str:
         more = len(classes) - len(shown)
         rest = f" and {formatting.count(more, 'more class', 'more classes')}" if more else ""
         words += f"; {', '.join(shown)}{rest}"
+    if oof.target.event is not None:
+        n = int(oof.target.event.sum())
+        words += f"; {formatting.count(n, 'event')}, {oof.n_samples - n:,} censored"
     return words
 
 
@@ -168,7 +190,7 @@ def _tried(oof: Predictions) -> str:
     return f"{oof.n_configs:,} tried" + (f", of which {gone}" if gone else "")
 
 
-def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | None) -> str:
+def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | None, other: Beside | None = None) -> str:
     """A paragraph for a paper with the numbers filled in."""
     say = Rounding(estimate)
     tried, samples = formatting.count(oof.n_configs, "configuration"), formatting.count(oof.n_samples, "sample")
@@ -182,6 +204,7 @@ def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | Non
         f"{whose} performance on new samples was estimated by {method}: {called(estimate.metric)} {_value(estimate, say)}.",
         f"This is {why_optimistic(estimate)}, so it is too optimistic." if why_optimistic(estimate) else "",
         *_about_own(estimate, say),
+        *_about_other(other),
         *_about_comparisons(comparisons),
         _about_software(oof.provenance),
     ]
@@ -225,6 +248,16 @@ def _about_own(estimate: Estimate, say: Rounding) -> Iterable[str]:
         name, by = _own_name(estimate), f"{say.about}{say(estimate.optimism)}"
         luck = f"; being selected on the same predictions made it optimistic by {by}"
         yield f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}{luck if say.optimistic(estimate) else ''}."
+
+
+def _about_other(other: Beside | None) -> Iterable[str]:
+    if other is None or other.estimate is None:
+        return
+    found, say = other.estimate, Rounding(other.estimate)
+    curves = f" of its survival curves {other.about} (Graf 1999)" if other.about else ""
+    value = f"{called(other.metric)}{curves} was {_value(found, say)}"
+    none = "" if other.baseline is None else f"; {other.baseline.of} has {say(other.baseline.value)}"
+    yield f"Corrected in the same way, the {value}{none}."
 
 
 def _about_comparisons(found: Comparisons | None) -> Iterable[str]:

@@ -40,6 +40,7 @@ def scores_only(oof: Predictions, metrics: Mapping[str, Metric], scorers: Mappin
         response="none",
         labels=None,
         threshold=None,
+        times=None,
         state=np.where(unread, State.DONE, oof.state).astype(oof.state.dtype),
         messages={
             cell: text for cell, text in oof.messages.items() if not unread[oof.configs.index(cell[0]), *cell[1:]]

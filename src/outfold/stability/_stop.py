@@ -255,4 +255,5 @@ def _per_sample(oof: Predictions) -> NDArray[np.float64]:
     if oof.response == "label":
         right = (oof.data == oof.target.y).astype(np.float64)
         return np.where(oof.data < 0, np.nan, right)
-    return np.asarray(oof.data, dtype=np.float64).reshape(*oof.data.shape[:2], -1)
+    data = oof.respond("risk") if oof.response == "survival" else oof.data
+    return np.asarray(data, dtype=np.float64).reshape(*data.shape[:2], -1)

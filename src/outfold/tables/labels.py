@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exceptions import InputError, invalid
+from ..exceptions import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,18 +33,6 @@ def label_values(
         # Whole numbers become floats by a missing label alone, and "1.0" is no name for a class.
         return numbers.astype(np.int64) if np.all(numbers % 1 == 0) else numbers
     return values.astype(str).to_numpy(dtype=np.str_)
-
-
-def times_and_events(frame: pd.DataFrame, time: str, event: str) -> NDArray[np.float64]:
-    """(n, 2) times, and whether the event happened."""
-    both = []
-    for role, name in (("time", time), ("event", event)):
-        try:
-            both.append(frame[name].to_numpy(dtype=float))
-        except (TypeError, ValueError):
-            needed = "must hold numbers: a time, and an event of 1 (it happened) or 0"
-            raise invalid(role, needed, f"{name!r} holds {frame[name].iloc[0]!r}") from None
-    return np.stack(both, axis=1)
 
 
 def label_text(label: Any) -> str:

@@ -1,7 +1,7 @@
 """Makes the file of the present schema, which every later version must load: python tests/io/formats/make.py.
 
 Never make a file again whose schema has been released; add a file for the new one. Schema 1, v1.oof, held `make()`; schema 2,
-v2.oof, also what selects; schema 3, v3.oof, also scores of fitted models.
+v2.oof, also what selects; schema 3, v3.oof, also scores of fitted models. Schema 4, v4.oof, holds `make_curves()`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from internals import encode, inner_folds, save
-from outfold import Plan, Predictions, State
+from outfold import Plan, Predictions, State, from_arrays
 from outfold.metrics import LiveScore
 from outfold.results import Note
 from outfold.select import within
@@ -61,8 +61,23 @@ def _only_planned(state: np.ndarray, folds: np.ndarray) -> np.ndarray:
     return np.where(planned, state, State.PENDING).astype(np.uint8)
 
 
-if __name__ == "__main__":
+def make_scored() -> Predictions:
+    """The same with scores of fitted models, and what selects."""
     scores = np.where(make().state == State.DONE, [[[0.5, 0.6, 0.7]], [[0.8, np.nan, 0.9]]], np.nan)
     scored = replace(make(), live_scores={"deviance": scores, "train deviance": 2 * scores})
-    chosen = scored.selecting_by(LiveScore("deviance"), aggregate="fold", rule=within(2.5, complexity="C"))
-    print(save(chosen, Path(__file__).with_name("v3.oof")))
+    return scored.selecting_by(LiveScore("deviance"), aggregate="fold", rule=within(2.5, complexity="C"))
+
+
+def make_curves() -> Predictions:
+    """Survival times, with the risks of two configurations and the curves of one, at two times."""
+    time = np.arange(1.0, N + 1)
+    P = np.empty((N, 2, 1, 3))
+    P[..., 0] = np.arange(N)[:, None, None] + np.array([[100], [200]])
+    P[:, 0, 0, 1:] = np.exp(-np.array([3.0, 7.5]) / time[:, None])
+    P[:, 1, 0, 1:] = np.nan
+    y = np.stack([time, np.arange(N) % 3 > 0], axis=1)
+    return from_arrays(y, P, folds=np.arange(N) % K, configs=["cox", "svm"], times=[3.0, 7.5])
+
+
+if __name__ == "__main__":
+    print(save(make_curves(), Path(__file__).with_name("v4.oof")))

@@ -1,6 +1,7 @@
 """Spaces for survival times, with scikit-survival: Cox regression, random survival forests and boosting.
 
 Every configuration predicts a risk: a number that is larger the sooner the event is expected. That is what concordance needs.
+Every configuration also gives survival curves, which the integrated Brier score needs.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def _net(table: Table, mixes: list[float], before: Before = NOTHING) -> Configs:
     from sksurv.linear_model import CoxnetSurvivalAnalysis
 
     # A path of one penalty: each configuration is one model.
-    pipeline = table.scaled(CoxnetSurvivalAnalysis(), before.step)
+    pipeline = table.scaled(CoxnetSurvivalAnalysis(fit_baseline_model=True), before.step)
     parts = [
         Configs({f"{before.prefix}coxnet(l1_ratio={mix:g}, alpha={alpha:g})": _with(pipeline, mix, alpha)})
         for mix in mixes
@@ -111,28 +112,28 @@ def _with(pipeline: Any, mix: float, alpha: float) -> Any:
 
 
 def _svm(table: Table) -> Configs:
-    from sksurv.svm import FastSurvivalSVM
+    from ..survival import SurvivalSVM
 
     if table.n_rows > MOST_ROWS_FOREST:
         return Configs()
-    pipeline = table.scaled(FastSurvivalSVM(max_iter=100, tol=1e-4))
+    pipeline = table.scaled(SurvivalSVM(max_iter=100, tol=1e-4))
     return grid("survival svm", pipeline, model__alpha=[0.001, 0.01, 0.1, 1.0, 10.0])
 
 
 def _forest(table: Table, values: Mapping[str, Any]) -> Configs:
-    from sksurv.ensemble import RandomSurvivalForest
+    from ..survival import SurvivalForest
 
     if table.n_rows > MOST_ROWS_FOREST:
         return Configs()
-    return grid("forest", table.plain(RandomSurvivalForest(low_memory=True)), values)
+    return grid("forest", table.plain(SurvivalForest(low_memory=True)), values)
 
 
 def _extra(table: Table, values: Mapping[str, Any]) -> Configs:
-    from sksurv.ensemble import ExtraSurvivalTrees
+    from ..survival import SurvivalExtraTrees
 
     if table.n_rows > MOST_ROWS_FOREST:
         return Configs()
-    return grid("extra", table.plain(ExtraSurvivalTrees(low_memory=True)), values)
+    return grid("extra", table.plain(SurvivalExtraTrees(low_memory=True)), values)
 
 
 def _boost(table: Table, values: Mapping[str, Any]) -> Configs:
