@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -32,6 +33,8 @@ MEANING = {
 
 # Probabilities may be outside of 0 and 1 by this much.
 _ROUNDING = 1e-9
+# Numbers that are looked at in one go.
+_PART = 1 << 20
 
 
 class State(IntEnum):
@@ -137,7 +140,7 @@ def _check_values(oof: Predictions) -> None:
     if oof.response == "proba":
         check_probabilities(oof.data, done)
     if oof.response in ("value", "pointwise"):
-        refuse_sizes(oof.data[done], "P")
+        refuse_sizes(max((float(np.abs(held).max(initial=0.0)) for held in parts(oof.data, done)), default=0.0), "P")
     if oof.response in ("score", "proba", "label") and oof.target.classes is None:
         argument = f"response={oof.response!r}"
         raise invalid(argument, "needs class labels", f"y holds {oof.target.task} targets", "Use `response='value'`.")
@@ -155,10 +158,19 @@ def usable(data: NDArray[Any], response: str, several: bool) -> NDArray[np.bool_
 
 def check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
     """Refuse what cannot be probabilities."""
-    held = data[done]
-    if held.size and (held.min() < -_ROUNDING or held.max() > 1 + _ROUNDING):
-        problem = f"probabilities must lie in [0, 1]; these go from {held.min():.4g} to {held.max():.4g}"
+    ends = [(held.min(initial=np.inf), held.max(initial=-np.inf)) for held in parts(data, done)]
+    low, high = min((low for low, _ in ends), default=0.0), max((high for _, high in ends), default=0.0)
+    if low < -_ROUNDING or high > 1 + _ROUNDING:
+        problem = f"probabilities must lie in [0, 1]; these go from {low:.4g} to {high:.4g}"
         raise InputError(problem, remedy="Use `response='score'` for decision values.")
-    if data.ndim == 4 and held.size and np.abs(held.sum(-1) - 1).max() > 1e-4:
+    if data.ndim == 4 and any(np.abs(held.sum(-1) - 1).max(initial=0) > 1e-4 for held in parts(data, done)):
         problem = "the class probabilities of a sample must sum to 1; they do not"
         raise InputError(problem, remedy="Use `response='score'` for other scores.")
+
+
+def parts(data: NDArray[Any], done: NDArray[np.bool_]) -> Iterator[NDArray[Any]]:
+    """``data[done]`` of some configurations at a time, so that large predictions are not copied as a whole."""
+    step = max(1, _PART // max(1, data[0, 0].size))
+    for values, mine in zip(data, done, strict=True):
+        for start in range(0, len(values), step):
+            yield values[start : start + step][mine[start : start + step]]

@@ -95,7 +95,7 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
         except (TypeError, ValueError):
             given = f"it holds {labels.dtype} labels"
             raise invalid(what, "must be numbers for a regression", given) from None
-        refuse_sizes(values, what)
+        refuse_sizes(float(np.abs(values).max()), what)
         return Target("regression", values)
     return _encode_classes(labels, positive, what, one_class)
 
@@ -112,9 +112,8 @@ def look_like_classes(y: Any) -> bool:
     return len(distinct) <= MOST_CLASSES and bool(np.all(distinct % 1 == 0))
 
 
-def refuse_sizes(values: NDArray[np.floating[Any]], what: str) -> None:
-    """Refuse numbers so large or so small that their squares are not numbers any more; NaN is left alone."""
-    largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
+def refuse_sizes(largest: float, what: str) -> None:
+    """Refuse numbers so large or so small that their squares are not numbers any more."""
     if largest > LARGEST or 0 < largest < SMALLEST:
         need = f"must have numbers whose largest is between {SMALLEST:g} and {LARGEST:g}, or all 0"
         remedy = "Divide labels and predictions by a constant."

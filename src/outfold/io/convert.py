@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.cells import RESPONSES, Response, State, cell_mask
+from ..data.cells import RESPONSES, Response, State, cell_mask, parts
 from ..data.plan import Plan
 from ..data.predictions import Predictions
 from ..data.splitting import NOT_HELD_OUT
@@ -336,14 +336,20 @@ class _Raw:
         assert target.classes is not None
         if self.words is not None:
             return "label"
-        values = self.data[used]
         self._refuse_class_columns(target)
-        if values.ndim == 2:
-            return "proba" if values.size and np.abs(values.sum(-1) - 1).max() <= _SUM_TOLERANCE else "score"
-        if target.classes.dtype.kind in "biuf" and np.isin(values, target.classes.astype(np.float64)).all():
+
+        def all_are(suitable: Callable[[NDArray[Any]], Any]) -> bool:
+            return all(suitable(values) for values in parts(self.data, used))
+
+        if self.data.ndim == 4:
+            sum_to_one = all_are(lambda values: np.abs(values.sum(-1) - 1).max(initial=0) <= _SUM_TOLERANCE)
+            return "proba" if used.any() and sum_to_one else "score"
+        classes = target.classes
+        if classes.dtype.kind in "biuf" and all_are(lambda values: np.isin(values, classes.astype(np.float64)).all()):
             return "label"
         if target.task == "binary":
-            return "proba" if values.min(initial=0) >= 0 and values.max(initial=0) <= 1 else "score"
+            in_range = all_are(lambda values: values.min(initial=0) >= 0 and values.max(initial=0) <= 1)
+            return "proba" if in_range else "score"
         problem = f"y has {len(target.classes)} classes and the predictions are numbers that are not among them"
         proba = "class probabilities of shape (N, C, R, K) with `response='proba'`"
         raise InputError(problem, remedy=f"Say what they are: `response='value'` for a regression, or {proba}.")

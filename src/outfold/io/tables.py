@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # The column that `to_frame` writes, and `from_frame` reads where it is there.
 PREDICTED_LABEL = "predicted_label"
+# Characters of a name or a label.
+LONGEST = 10_000
 
 
 def uniform(values: NDArray[Any]) -> NDArray[Any]:
@@ -28,12 +30,21 @@ def uniform(values: NDArray[Any]) -> NDArray[Any]:
         return values
     types = {type(v) for v in values.flat}
     if any(issubclass(t, str) for t in types):
+        _refuse_long(values)
         return values.astype(str)
     if types == {bool}:
         return values.astype(bool)
     if all(issubclass(t, (int, float, np.number, type(None))) for t in types):
         return np.array(values.tolist(), dtype=np.float64 if type(None) in types else None)
     return values
+
+
+def _refuse_long(texts: NDArray[Any]) -> None:
+    """Refuse a text so long that an array of texts would take gigabytes: each has the room of the longest."""
+    longest = max(texts.flat, key=lambda text: len(text) if isinstance(text, str) else 0)
+    if len(str(longest)) > LONGEST:
+        problem = f"names and labels may have {LONGEST:,} characters; {longest[:20]!r}... has {len(longest):,}"
+        raise InputError(problem, remedy="Look whether the column holds names, or shorten them.")
 
 
 def numbers_or_codes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
@@ -47,7 +58,7 @@ def numbers_or_codes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] |
         return codes, words
     if values.dtype.kind not in "biuf":
         raise InputError(f"predictions must be numbers or labels; these are of type {values.dtype}.")
-    return values.astype(np.float64), None
+    return values.astype(np.float64, copy=False), None
 
 
 def distinct_codes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
