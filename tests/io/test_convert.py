@@ -715,15 +715,14 @@ def test_predictions_are_copied_once():
     n, c = 4000, 400
     P = np.random.default_rng(0).random((n, c))
     tracemalloc.start()
-    of.from_arrays(np.arange(n) % 2, P, folds=np.arange(n) % 10)
+    from_arrays(np.arange(n) % 2, P, folds=np.arange(n) % 10)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2.4 * P.nbytes
 
 
 def test_a_name_as_long_as_a_file_is_refused():
-    pandas = pytest.importorskip("pandas")
     names = ["x" * 200_000, *(f"s{i}" for i in range(99))]
-    table = pandas.DataFrame({"sample": names, "label": np.arange(100) % 2, "prediction": np.linspace(0, 1, 100)})
+    table = pd.DataFrame({"sample": names, "label": np.arange(100) % 2, "prediction": np.linspace(0, 1, 100)})
     with pytest.raises(InputError, match=r"may have 10,000 characters; 'xxxxxxxxxxxxxxxxxxxx'\.\.\. has 200,000"):
-        of.from_frame(table, config=None)
+        from_frame(table, config=None)
