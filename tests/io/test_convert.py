@@ -725,4 +725,4 @@ def test_a_name_as_long_as_a_file_is_refused():
     names = ["x" * 200_000, *(f"s{i}" for i in range(99))]
     table = pd.DataFrame({"sample": names, "label": np.arange(100) % 2, "prediction": np.linspace(0, 1, 100)})
     with pytest.raises(InputError, match=r"may have 10,000 characters; 'xxxxxxxxxxxxxxxxxxxx'\.\.\. has 200,000"):
-        from_frame(table, sample="sample", label="label", prediction="prediction")
+        from_frame(table, sample="sample", config=None, label="label", prediction="prediction")
