@@ -97,6 +97,22 @@ class Draws(RegressorMixin, BaseEstimator):
         return np.full(len(X), float(self.seed_))
 
 
+class Shaken(Tally):
+    """Its probabilities depend on its seed; fails with a seed that `fails` divides."""
+
+    def __init__(self, scale=1.0, log=None, pause=0.0, random_state=None, fails=0):
+        super().__init__(scale, log, pause)
+        self.random_state = random_state
+        self.fails = fails
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if self.fails and self.random_state % self.fails == 0:
+            raise RuntimeError("an unlucky seed")
+        self.means_ = self.means_ + np.random.default_rng(self.random_state).normal(0, 0.5, self.means_.shape)
+        return self
+
+
 class Sleeps(Tally):
     """Hangs in Python."""
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 import outfold as of
 from conftest import make_predictions
-from internals import Scoring, selection
+from internals import Scoring, nested_variance, selection
 from outfold import State, stability
 from outfold.exceptions import InputError, NeedError
 
@@ -354,3 +354,114 @@ def test_reproducibility_needs_two_configurations_that_exist():
         of.stability.reproducibility(repeated(5), "mean", "config 0", "nobody")
     with pytest.raises(InputError, match="a and b must be two configurations; both are 'config 0'"):
         of.stability.reproducibility(repeated(5), "mean", "config 0", 0)
+
+
+# -- samples, partition and seed ------------------------------------------------------------------------
+
+
+def with_seeds(values, folds=4):
+    """Per-sample scores (R, M, U) of one configuration as `collect(seeds=M)` leaves them."""
+    r, m, u = values.shape
+    rng = np.random.default_rng(0)
+    fold = np.stack([rng.permutation(np.arange(u) % folds) for _ in range(r)], axis=1)
+
+    def made(P, column):
+        return of.from_arrays(None, P, folds=column, response="pointwise", configs=["a"])
+
+    each = made(np.moveaxis(values.reshape(r * m, u), 0, 1)[:, None], np.repeat(fold, m, axis=1))
+    return replace(made(np.moveaxis(values.mean(axis=1), 0, 1)[:, None], fold), blocks={"seeds": each})
+
+
+def simulated(rng, sd, r=4, m=3, u=12):
+    """v = a_u + p_r + s_rm + (ap)_ur + (as)_urm with these standard deviations."""
+    shapes = {"a": (1, 1, u), "p": (r, 1, 1), "s": (r, m, 1), "ap": (r, 1, u), "as": (r, m, u)}
+    return sum(rng.normal(0, sd.get(name, 0.0), shape) for name, shape in shapes.items()) + 1.0
+
+
+def test_variance_equals_a_plain_analysis_of_variance():
+    values = simulated(np.random.default_rng(3), {"a": 0.3, "p": 0.5, "s": 0.1, "ap": 0.2, "as": 0.2})
+    r, m, u = values.shape
+    found = stability.variance(with_seeds(values), "mean")
+    mean = values.mean()
+    by_sample, by_repeat, by_fit, cell = values.mean((0, 1)), values.mean((1, 2)), values.mean(2), values.mean(1)
+    squares = {
+        "sample": r * m * sum((x - mean) ** 2 for x in by_sample) / (u - 1),
+        "repeat": m * u * sum((x - mean) ** 2 for x in by_repeat) / (r - 1),
+        "seed": u * sum((by_fit[i, s] - by_repeat[i]) ** 2 for i in range(r) for s in range(m)) / (r * (m - 1)),
+        "both": m
+        * sum((cell[i, j] - by_sample[j] - by_repeat[i] + mean) ** 2 for i in range(r) for j in range(u))
+        / ((r - 1) * (u - 1)),
+    }
+    # Expected mean squares, solved for what each adds to the mean over samples.
+    assert found.seed[0] == pytest.approx(squares["seed"] / u)
+    assert found.partition[0] == pytest.approx((squares["repeat"] - squares["seed"]) / (m * u))
+    assert found.samples[0] == pytest.approx((squares["sample"] - squares["both"]) / (r * m * u))
+    assert found.scores[0] == pytest.approx(mean)
+    assert found.of_one_fit[0] == pytest.approx(found.samples[0] + found.partition[0] + found.seed[0])
+    assert found.of_mean[0] == pytest.approx(found.samples[0] + found.partition[0] / r + found.seed[0] / (r * m))
+
+
+@pytest.mark.parametrize(
+    ("sd", "expected"),
+    [
+        ({"a": 0.4, "p": 0.3, "s": 0.2}, (0.16 / 12, 0.09, 0.04)),
+        ({"a": 0.5, "p": 0.1, "s": 0.1, "ap": 0.6, "as": 0.4}, (0.25 / 12, 0.01 + 0.36 / 12, 0.01 + 0.16 / 12)),
+    ],
+)
+def test_variance_finds_parts_that_are_known(sd, expected):
+    """The mean over many sets is what went in."""
+    rng, n = np.random.default_rng(0), 2000
+    values = np.stack([simulated(rng, sd) for _ in range(n)])
+    found = nested_variance.components(values)
+    for part, want in zip(found, expected, strict=True):
+        assert part.mean() == pytest.approx(want, abs=4 * part.std() / np.sqrt(n))
+
+
+def test_a_part_that_is_not_there_is_zero():
+    values = simulated(np.random.default_rng(1), {"a": 0.3, "p": 0.1})
+    found = stability.variance(with_seeds(values), "mean")
+    assert found.seed[0] == 0
+    assert found.samples[0] == pytest.approx(values.mean((0, 1)).var(ddof=1) / 12)
+    assert stability.variance(with_seeds(simulated(np.random.default_rng(1), {"a": 0.3})), "mean").partition[0] == 0
+
+
+def test_variance_of_collected_seeds():
+    from sklearn.datasets import make_classification
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.tree import ExtraTreeClassifier
+
+    X, y = make_classification(60, 5, flip_y=0.2, random_state=1)
+    configs = {"tree": ExtraTreeClassifier(max_depth=3), "knn": KNeighborsClassifier()}
+    oof = of.collect(configs, X, y, of.Plan(folds=3, repeats=3), seeds=4)
+    found = stability.variance(oof, "roc_auc")
+    each = Scoring(oof.blocks["seeds"], "roc_auc").repeat_scores().reshape(3, 4, 2)
+    np.testing.assert_allclose(found.scores, each.mean(axis=(0, 1)))
+    np.testing.assert_allclose(found.seed, each.var(axis=1, ddof=1).mean(axis=0), atol=1e-20)
+    np.testing.assert_allclose(found.averaged, Scoring(oof, "roc_auc").scores()[0])
+    assert found.seed[1] == 0 < found.seed[0]
+    assert found.averaged[1] == pytest.approx(found.scores[1])
+    assert repr(found) == "<VarianceSplit of 2 configurations by roc_auc>"
+    header = "configuration roc_auc averaged sd: samples partition seed one fit mean"
+    assert str(found).splitlines()[0].split() == header.split()
+    assert "3 repeats of 4 seeds" in str(found)
+    facts = found.to_dict()
+    assert facts["n_seeds"] == 4
+    assert facts["seed"][1] == 0
+    pytest.importorskip("pandas", reason="a frame needs pandas")
+    assert found.to_frame()["sd_seed"][0] == pytest.approx(found.seed[0] ** 0.5)
+
+
+def test_variance_refuses():
+    with pytest.raises(NeedError, match=r"variance needs the block `?seeds`?.*Collect with `?seeds=5"):
+        stability.variance(noisy(3, 0.1), "roc_auc")
+    with pytest.raises(NeedError, match="2 repeats or more that hold out every sample"):
+        stability.variance(with_seeds(simulated(np.random.default_rng(0), {"a": 1.0}, r=1)), "mean")
+
+
+def test_a_variance_is_never_below_zero():
+    rng = np.random.default_rng(5)
+    sets = [simulated(rng, {"a": 0.01, "s": 0.5, "as": 0.5}) for _ in range(20)]
+    assert min(nested_variance.components(values[None]).partition[0] for values in sets) < 0
+    found = [stability.variance(with_seeds(values), "mean") for values in sets]
+    assert min(split.partition[0] for split in found) == 0
+    assert min(split.samples[0] for split in found) == 0

@@ -442,7 +442,7 @@ def test_files_with_room_up_to_the_cap_go_on(data, path, drops):
     low = collect(configs(), *data, **arguments, stop=stability.Fixed(2), store=path)
     header = low.sel(repeat=[0])
     with Store.open(path, header, low.provenance["identity"]) as store:
-        store.grow(Plan(folds=3, repeats=50).split(header.target))
+        store.grow({"oof": Plan(folds=3, repeats=50).split(header.target)})
     assert repeats_in(path) == 50
     equal(load(path), low)
     high = collect(configs(), *data, **arguments, stop=stability.Fixed(4), store=path)
@@ -455,7 +455,8 @@ def test_a_store_with_other_splits_of_later_repeats_is_refused(data, path):
     low = collect(two(), *data, **arguments, stop=stability.Fixed(1), store=path)
     with Store.open(path, low, low.provenance["identity"]) as store:
         first, other = (Plan(folds=3, repeats=2).split(low.target, rng=rng) for rng in (0, 1))
-        store.grow(replace(first, folds=np.stack([first.folds[:, 0], other.folds[:, 1]], axis=1)))
+        folds = np.stack([first.folds[:, 0], other.folds[:, 1]], axis=1)
+        store.grow({"oof": replace(first, folds=folds)})
     with pytest.raises(StoreMismatchError, match=r"run.oof was made with other splits of the same plan\."):
         collect(two(), *data, **arguments, stop=stability.Fixed(2), store=path)
 

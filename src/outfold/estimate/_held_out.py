@@ -12,6 +12,7 @@ from ..arguments import RngLike, check_choice, check_confidence_level, check_cou
 from ..data.criterion import AGGREGATES
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
+from ..data.seeds import fits_of_cells
 from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, Scoring, recorded_metric, selecting
@@ -255,7 +256,7 @@ def nested(
     # Few samples of a fold make R2 too low, and average precision too high; shares of pairs, and means, have no such bias.
     by_fold = scoring.metric.pointwise or scoring.metric.within is not None
     value = float(Scoring(of_search, scoring.metric, "fold" if by_fold else "pooled").scores()[0, 0])
-    fits = _nested_fits(oof)
+    fits = _nested_fits(oof, list(picks.values()), selection.index)
     level, n_resamples = check_confidence_level(confidence_level), check_count(n_resamples, "n_resamples", 2)
     intervals, no_interval = _interval_by_bbc(oof, scoring, own_rule, value, n_resamples, rng)
     return build(
@@ -335,12 +336,16 @@ def _outer_predictions(oof: Predictions, picks: dict[tuple[int, int], int]) -> P
     )
 
 
-def _nested_fits(oof: Predictions) -> dict[str, int]:
+def _nested_fits(oof: Predictions, picked: list[int], selected: int) -> dict[str, int]:
     """Fits behind a nested CV, the final one included: those done here, and those of the papers' protocol."""
-    c, k, r = oof.n_configs, oof.n_folds, oof.n_repeats
-    inner = oof.blocks["inner"]
-    outer_cells, inner_cells = (int(np.sum(part.state[:, part.planned] != State.PENDING)) for part in (oof, inner))
-    return {"fits": outer_cells + inner_cells // 2 + 1, "fits_plain": r * (c * k * k + k) + 1}
+    of_cell = fits_of_cells(oof.provenance, oof.configs)
+    outer, inner = (
+        int(of_cell @ np.sum(part.state[:, part.planned] != State.PENDING, axis=1))
+        for part in (oof, oof.blocks["inner"])
+    )
+    final, again = int(of_cell[selected]), int(of_cell[picked].sum())
+    plain = oof.n_repeats * oof.n_folds**2 * int(of_cell.sum()) + again + final
+    return {"fits": outer + inner // 2 + final, "fits_plain": plain}
 
 
 @document

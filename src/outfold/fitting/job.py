@@ -23,6 +23,7 @@ from ..data.ledger import TEST_PART
 from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions, recording
+from ..data.seeds import SEEDS, each_seed
 from ..data.splitting import NOT_HELD_OUT, Splits
 from ..data.target import MOST_CLASSES, Target, encode
 from ..drop import DropRule, Sequential, as_drop_rule
@@ -52,7 +53,7 @@ from .estimators import (
     make_templates,
     one_of_each,
     plain_text,
-    seed_of,
+    seeds_of,
 )
 from .executor import Executor, PlainExecutor
 from .live import LiveScoring
@@ -104,6 +105,7 @@ class Options:
     share: Share = "exact"
     share_check: bool = True
     scorers: LiveScoring | None = None
+    seeds: int = 1
     # For searches: scores of models whose predictions cannot be kept, and what surrounds every fit.
     rescue: LiveScoring | None = None
     around: AroundFit | None = None
@@ -154,6 +156,7 @@ class Options:
             samples=None if raw.samples is None else np.array(raw.samples),
             threads=None if raw.threads is None else int(raw.threads),
             scorers=scorers,
+            seeds=check_count(raw.seeds, "seeds", 1),
         )
 
     @property
@@ -273,14 +276,14 @@ class Job:
             return self.options.threads
         return threads_alone(self.configs.values(), self.samples.X) if self.pool.inline else 1
 
-    def seed_of(self, holdout: Holdout, first_repeat: int = 0) -> int:
-        """The seed of the fits on one hold-out."""
-        seed = self.options.rng
+    def seeds_of(self, holdout: Holdout, first_repeat: int = 0) -> tuple[int, ...]:
+        """The seeds of the fits on one hold-out."""
+        n, seed = self.options.seeds, self.options.rng
         if self.seeds is not None:
-            return seed_of(seed, *self.seeds[holdout.repeat])
+            return seeds_of(n, seed, *self.seeds[holdout.repeat])
         if holdout.block == "resub":  # the model that `refit` gives
-            return seed_of(seed)
-        return seed_of(seed, first_repeat + holdout.repeat, *holdout.left_out)
+            return seeds_of(n, seed)
+        return seeds_of(n, seed, first_repeat + holdout.repeat, *holdout.left_out)
 
     @cached_property
     def header(self) -> Predictions:
@@ -367,6 +370,8 @@ class Job:
             identity["drop"] = repr(options.drop)
         if options.stop is not None:
             identity["repeats"] = AUTO
+        if options.seeds > 1:
+            identity["seeds"] = str(options.seeds)
         return identity | self.executor.identity
 
     @property
@@ -410,6 +415,10 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         from .sharing.executor import SharingExecutor  # here, so that nothing of it is loaded where nothing is shared
 
         executor = SharingExecutor.planned(configs, templates, options, pool)
+    if options.seeds > 1:
+        from .seed_averaging import SeedAveraging  # here, so that it is loaded only where there are several seeds
+
+        executor = SeedAveraging(executor)
     return Job(
         configs=configs,
         options=options,
@@ -515,6 +524,8 @@ class OpenRepeats:
 def _further_blocks(options: Options, splits: Splits, target: Target) -> dict[str, Splits]:
     """The splits of the blocks that were asked for beside the out-of-fold predictions."""
     blocks = {}
+    if options.seeds > 1:
+        blocks[SEEDS] = each_seed(splits, options.seeds)
     if options.inner:
         blocks["inner"] = _inner_splits(splits, target)
     if options.fresh is not None:

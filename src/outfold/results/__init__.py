@@ -10,17 +10,7 @@ from ..data.notes import Note
 from ._base import Interval
 from ._estimates import Estimate
 from ._estimates import Intervals as Intervals
-from ._selection import (
-    Baseline,
-    CurveLine,
-    Leaderboard,
-    LearningCurve,
-    PlanComparison,
-    Selection,
-    Stability,
-    TiedSet,
-    ValidationCurve,
-)
+from ._selection import Baseline, CurveLine, Leaderboard, LearningCurve, Selection, TiedSet, ValidationCurve
 
 if TYPE_CHECKING:
     from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
@@ -33,6 +23,7 @@ if TYPE_CHECKING:
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
     from ._sample_size import SamplesNeeded
+    from ._stability import PlanComparison, Stability, VarianceSplit
     from ._threshold import AtThreshold, Calibration, Share
 
 _LATER = {
@@ -42,6 +33,7 @@ _LATER = {
     "_confrontation": "Confrontation Shift",
     "_threshold": "AtThreshold Calibration Share",
     "_sample_size": "SamplesNeeded",
+    "_stability": "PlanComparison Stability VarianceSplit",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -81,6 +73,7 @@ __all__ = [
     "Stability",
     "TiedSet",
     "ValidationCurve",
+    "VarianceSplit",
     "Wins",
 ]
 
