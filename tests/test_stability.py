@@ -130,6 +130,48 @@ def test_width_is_that_of_the_interval():
     assert not stability.Width(width).holds(oof)
 
 
+def crossing(r=14, c=3, seed=0, n=60):
+    """Configurations that are equally good, so that the lead changes."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    P = np.clip(0.25 + 0.5 * rng.random((n, 1, 1)) + rng.normal(0, 0.3, (n, c, r)), 0, 1)
+    return of.from_arrays(y, P, folds=np.tile(np.arange(n) % 4, (r, 1)).T, response="proba")
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "brier"])
+@pytest.mark.parametrize("order", [False, True])
+def test_leader_counts_repeats_without_a_change(metric, order):
+    oof = crossing()
+    scores = np.stack([Scoring(oof.sel(repeat=r), metric).scores()[0] for r in range(14)])
+    sign = -1 if metric == "brier" else 1
+    places = []
+    for r in range(1, 15):
+        mean = sign * scores[:r].mean(axis=0)
+        places.append(tuple(np.argsort(-mean, kind="stable")) if order else int(np.argmax(mean)))
+    since = 0
+    for r in range(1, 15):
+        if r > 1 and places[r - 1] != places[r - 2]:
+            since = r - 1
+        part = oof.sel(repeat=range(r))
+        for unchanged in (1, 3, 6):
+            rule = stability.Leader(unchanged, order=order, metric=metric)
+            assert rule.holds(part) == (r - 1 - since >= unchanged), (r, unchanged)
+            assert rule.forecast(part) == since + unchanged + 1
+    assert since > 0
+
+
+def test_leader_of_equals_is_the_first_and_one_alone_has_the_lead():
+    oof = of.from_arrays(None, np.ones((6, 3, 4)), response="pointwise")
+    assert stability.Leader(3).holds(oof)
+    assert not stability.Leader(4).holds(oof)
+    assert stability.Leader(4).holds(oof, ["config 1"])
+    assert stability.Leader(4).forecast(oof, ["config 1"]) is None
+    oof, named = crossing(), stability.Leader(4, configs=["config 0", "config 2"])
+    for r in range(5, 15):
+        part = oof.sel(repeat=range(r))
+        assert named.holds(part) == stability.Leader(4).holds(part.sel(config=[0, 2]))
+
+
 def test_fixed_counts_complete_repeats():
     oof = noisy(3, 0.1)
     assert stability.Fixed(3).holds(oof)
@@ -153,6 +195,12 @@ def test_fixed_counts_complete_repeats():
         (lambda: stability.KS(None), "threshold must lie between 0 and 1, such as 0.1; got None"),
         (lambda: stability.Width("narrow"), "width must be above 0, such as 0.02; got 'narrow'"),
         (lambda: stability.Width(np.inf), "width must be above 0"),
+        (lambda: stability.Leader(0), "unchanged must be a whole number of at least 1"),
+        (lambda: stability.Leader().check(noisy(2, 0.1, c=1)), "Leader needs two configurations or more; there is 1"),
+        (
+            lambda: stability.Leader(configs=["config 0"]).check(noisy(2, 0.1)),
+            "Leader needs two configurations or more; there is 1",
+        ),
         (lambda: stability.Fixed("x"), "n must be a whole number of at least 1; got 'x'"),
         (lambda: stability.Rank().holds("oof"), r"stability\.Rank needs Predictions, .* got str"),
         (
