@@ -513,3 +513,95 @@ def test_a_variance_is_never_below_zero():
     found = [stability.variance(with_seeds(values), "mean") for values in sets]
     assert min(split.partition[0] for split in found) == 0
     assert min(split.samples[0] for split in found) == 0
+
+
+# -- verdicts -------------------------------------------------------------------------------------------
+
+
+def answers(rates, r=12, n=60, seed=0, k=5):
+    rng = np.random.default_rng(seed)
+    right = rng.random((n, len(rates), r)) < np.reshape(rates, (-1, 1))
+    folds = np.stack([rng.permutation(np.arange(n) % k) for _ in range(r)], axis=1)
+    return of.from_arrays(None, right, folds=folds, response="pointwise")
+
+
+@pytest.mark.parametrize("test", ["t_training", "mcnemar", of.compare.t_corrected])
+def test_flips_are_those_of_single_comparisons(test):
+    oof = answers([0.85, 0.7])
+    found = stability.flips(oof, "mean", "config 0", 1, test=test)
+    apply = test if callable(test) else getattr(of.compare, test)
+    expected = [apply(oof.sel(repeat=r), "mean", 0, 1) for r in range(12)]
+    assert [one.pvalue for one in found.comparisons] == [one.pvalue for one in expected]
+    assert found.verdicts == tuple(one.better or "undecided" for one in expected)
+    counts = {name: found.verdicts.count(name) for name in ("config 0", "config 1", "undecided")}
+    assert 0 < counts["config 0"] < 12
+    assert found.shares == {name: n / 12 for name, n in counts.items()}
+    assert found.flipped == pytest.approx(1 - max(counts.values()) / 12)
+    pairs = [found.verdicts[i] == found.verdicts[j] for i in range(12) for j in range(12) if i != j]
+    assert found.agreement == pytest.approx(np.mean(pairs))
+    assert (found.overall is None) == (test == "mcnemar")
+    assert found.metric == "mean"
+    assert found.method == apply.__name__
+
+
+def test_flips_of_groups_and_both_ways():
+    oof = answers([0.85, 0.7])
+    found = stability.flips(oof, "mean", 0, 1, size=5)
+    assert len(found.comparisons) == 2
+    assert found.comparisons[1].pvalue == of.compare.auto(oof.sel(repeat=range(5, 10)), "mean", 0, 1).pvalue
+    assert found.overall.pvalue == of.compare.auto(oof, "mean", 0, 1).pvalue
+    # One configuration is better in the first partition, the other one in the second.
+    turned = np.concatenate([np.repeat([[[1.0], [0.0]]], 30, axis=0), np.ones((30, 2, 1))])
+    P = np.concatenate([turned, turned[:, ::-1]], axis=2)
+    oof = of.from_arrays(None, P, folds=np.tile(np.arange(60) % 5, (2, 1)).T, response="pointwise")
+    found = stability.flips(oof, "mean", 0, 1, test="mcnemar")
+    assert found.verdicts == ("config 0", "config 1")
+    assert found.opposite
+    assert "each of the two is better in some of them" in str(found)
+
+
+@pytest.mark.parametrize("form", ["list", "dict", "array"])
+def test_flips_over_data_sets(form):
+    sets = [answers([0.8, 0.7], r=3 + (s > 4), seed=s) for s in range(8)]
+    table = np.stack([oof.P[..., :3].mean(axis=0).T for oof in sets], axis=1)  # (R, D, 2)
+    source = {"list": sets, "dict": {f"set {i}": oof for i, oof in enumerate(sets)}, "array": table}[form]
+    found = stability.flips(source, None if form == "array" else "mean", 0, 1)
+    for r, one in enumerate(found.comparisons):
+        assert one.pvalue == pytest.approx(of.rank.wilcoxon(table[r], None, 0, 1).pvalue)
+    assert len(found.comparisons) == 3
+    assert found.overall.pvalue == pytest.approx(of.rank.wilcoxon(table.mean(axis=0), None, 0, 1).pvalue)
+    by_sign = stability.flips(source, None if form == "array" else "mean", 1, 0, test="sign")
+    assert by_sign.comparisons[0].pvalue == of.rank.sign(table[0], None, 1, 0).pvalue
+
+
+def test_flips_print_and_go_out():
+    found = stability.flips(answers([0.85, 0.7]), "mean", 0, 1)
+    assert repr(found).startswith("<Flips t_training config 0 - config 1: ")
+    lines = str(found).splitlines()
+    assert lines[0] == "config 0 against config 1 by mean: t_training on each of 12 partitions"
+    assert [line.split()[0] for line in lines[2:5]] == ["config", "config", "undecided"]
+    assert "two agree with probability" in lines[5]
+    facts = found.to_dict()
+    assert len(facts["comparisons"]) == 12
+    assert facts["shares"]["undecided"] == found.shares["undecided"]
+    pytest.importorskip("pandas", reason="a frame needs pandas")
+    assert list(found.to_frame()["verdict"]) == list(found.verdicts)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: stability.flips(answers([0.8, 0.7], r=3), "mean", 0, 1, size=2), "needs 4 repeats or more, .* are 3"),
+        (lambda: stability.flips(answers([0.8, 0.7]), "mean", 0, 0), "a and b must be two configurations"),
+        (lambda: stability.flips(answers([0.8, 0.7]), "mean", 0, 1, test="none"), "test must be 'auto' or a test"),
+        (lambda: stability.flips([answers([0.8, 0.7])] * 2, "mean", 0, 1, test="mcnemar"), "test must be 'wilcoxon'"),
+        (lambda: stability.flips(np.ones((2, 3)), None, 0, 1), r"must have shape \(repeats, data sets, algorithms\)"),
+        (lambda: stability.flips(np.ones((2, 3, 2)), None, 0, 2), "columns of the scores"),
+        (lambda: stability.flips(np.ones((2, 3, 2)), None, 1, 1), "must be two algorithms"),
+        (lambda: stability.flips("x", None, 0, 1), "needs predictions with repeats"),
+        (lambda: stability.flips(answers([0.8, 0.7]), "mean", 0, 1, size=0), "size must be a whole number"),
+    ],
+)
+def test_flips_refuse(call, words):
+    with pytest.raises(InputError, match=words):
+        call()

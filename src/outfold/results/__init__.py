@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
     from ._sample_size import SamplesNeeded
-    from ._stability import PlanComparison, Stability, VarianceSplit
+    from ._stability import Flips, PlanComparison, Stability, VarianceSplit
     from ._threshold import AtThreshold, Calibration, Share
 
 _LATER = {
@@ -33,7 +33,7 @@ _LATER = {
     "_confrontation": "Confrontation Shift",
     "_threshold": "AtThreshold Calibration Share",
     "_sample_size": "SamplesNeeded",
-    "_stability": "PlanComparison Stability VarianceSplit",
+    "_stability": "Flips PlanComparison Stability VarianceSplit",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -51,6 +51,7 @@ __all__ = [
     "CurveLine",
     "Estimate",
     "Finding",
+    "Flips",
     "Interval",
     "Leaderboard",
     "LearningCurve",

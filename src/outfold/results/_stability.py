@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..docstrings import document_result
-from ..formatting import count, json_ready, number
-from ._base import FrameResult, Table, TableResult, dash
+from ..formatting import count, json_ready, number, pvalue
+from ._base import Facts, FrameResult, Table, TableResult, dash
+from ._comparison import Comparison
 
 
 @document_result
@@ -199,3 +200,115 @@ class VarianceSplit(TableResult, FrameResult):
 
     def _columns(self) -> dict[str, Any]:
         return {"config": list(self.configs)} | {name: list(column) for name, column in self._numbers().items()}
+
+
+# The verdict where no difference is found.
+_UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Flips(TableResult, FrameResult):
+    """The verdicts of one test on two configurations, partition by partition.
+
+    Attributes
+    ----------
+    comparisons : tuple of Comparison
+        The comparison on each partition, or on each group of `size` repeats.
+    overall : Comparison or None
+        That on all repeats together; None if the test takes one repeat only.
+    size : int
+        Repeats in each comparison.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    overall: Comparison | None
+    size: int
+
+    @property
+    def a(self) -> str:
+        """The first configuration."""
+        return self.comparisons[0].a
+
+    @property
+    def b(self) -> str:
+        """The second configuration."""
+        return self.comparisons[0].b
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric."""
+        return self.comparisons[0].metric
+
+    @property
+    def method(self) -> str:
+        """Name of the test."""
+        return self.comparisons[0].method
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """Who is better in each comparison, by name; ``undecided`` where no difference was found."""
+        return tuple(found.better or _UNDECIDED for found in self.comparisons)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of comparisons with each verdict: the two names, and ``undecided``."""
+        given = self.verdicts
+        return {verdict: given.count(verdict) / len(given) for verdict in (self.a, self.b, _UNDECIDED)}
+
+    @property
+    def flipped(self) -> float:
+        """The share of comparisons that do not give the most frequent verdict."""
+        return 1 - max(self.shares.values())
+
+    @property
+    def agreement(self) -> float:
+        """Probability that two comparisons, drawn at random, give the same verdict."""
+        n, counts = len(self.verdicts), [self.verdicts.count(verdict) for verdict in set(self.verdicts)]
+        return sum(k * (k - 1) for k in counts) / (n * (n - 1))
+
+    @property
+    def opposite(self) -> bool:
+        """Whether each of the two is better in some comparison."""
+        return {self.a, self.b} <= set(self.verdicts)
+
+    def __repr__(self) -> str:
+        return f"<Flips {self.method} {self.a} - {self.b}: {self.flipped:.0%} of {self._counted()}>"
+
+    def _counted(self) -> str:
+        n = len(self.comparisons)
+        return count(n, "partition") if self.size == 1 else f"{count(n, 'group')} of {count(self.size, 'repeat')}"
+
+    left = (0,)
+
+    def _title(self) -> str:
+        return f"{self.a} against {self.b} by {self.metric}: {self.method} on each of {self._counted()}"
+
+    def _table(self, shown: int | None = None) -> Table:
+        rows = []
+        for verdict, share in self.shares.items():
+            given = zip(self.verdicts, self.comparisons, strict=True)
+            found = [one.pvalue for said, one in given if said == verdict and one.pvalue is not None]
+            words = verdict if verdict == _UNDECIDED else f"{verdict} is better"
+            ends = [pvalue(min(found)), pvalue(max(found))] if found else ["-", "-"]
+            rows.append([words, f"{self.verdicts.count(verdict):,}", f"{share:.0%}", *ends])
+        return ["verdict", "partitions" if self.size == 1 else "groups", "share", "smallest p", "largest p"], rows
+
+    def _facts(self) -> Facts:
+        rare = f"{self.flipped:.0%} do not give the most frequent verdict"
+        yield "flips", f"{rare}; two agree with probability {self.agreement:.2f}"
+        if self.opposite:
+            yield "opposite", "each of the two is better in some of them"
+        if self.overall is not None:
+            p = "" if self.overall.pvalue is None else f", p = {pvalue(self.overall.pvalue)}"
+            yield "together", f"all repeats: {self.overall.decision}{p}"
+
+    in_dict = "a b metric method size verdicts shares flipped agreement opposite comparisons overall"
+
+    def _columns(self) -> dict[str, Any]:
+        found = self.comparisons
+        return {
+            "comparison": list(range(len(found))),
+            "difference": [one.difference for one in found],
+            "pvalue": [np.nan if one.pvalue is None else one.pvalue for one in found],
+            "verdict": list(self.verdicts),
+        }

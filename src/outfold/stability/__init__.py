@@ -12,6 +12,7 @@ repeats="auto", stop=stability.Rank())``.
 | `Fixed` | a number of repeats is reached |
 """
 
+from ._flips import flips
 from ._repeats import compare_plans, replicability, reproducibility, trace
 from ._stopping import KS, Fixed, Leader, Rank, Stop, Width
 from ._stopping import as_stop as as_stop
@@ -25,6 +26,7 @@ __all__ = [
     "Stop",
     "Width",
     "compare_plans",
+    "flips",
     "replicability",
     "reproducibility",
     "trace",

@@ -189,7 +189,7 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
             raise invalid("reproducibility", "needs predictions or a matrix of scores", given) from None
         if table.ndim != 2 or not len(table):
             raise invalid("scores", "must have shape (repeats, configurations)", f"got {table.shape}")
-        one, other = (table[:, _column(name, table.shape[1])] for name in (a, b))
+        one, other = (table[:, column(name, table.shape[1])] for name in (a, b))
     undefined = int(np.sum(np.isnan(one) | np.isnan(other)))
     if undefined:
         problem = f"the score is undefined (NaN) in {undefined} of {len(one)} repeats, which then have no winner"
@@ -225,7 +225,8 @@ def replicability(rejections: ArrayLike) -> float:
     return float(np.mean((k * (k - 1) + (n - k) * (n - k - 1)) / (n * (n - 1))))
 
 
-def _column(name: str | int, n: int) -> int:
+def column(name: str | int, n: int) -> int:
+    """The position of one of `n` columns of scores."""
     if not isinstance(name, (int, np.integer)) or isinstance(name, bool) or not -n <= name < n:
         raise invalid("a and b", f"must be columns of the scores, 0..{n - 1}", got(name))
     return int(name)
