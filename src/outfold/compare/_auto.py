@@ -294,7 +294,7 @@ def pairs(
     return replace(
         found,
         adjust=adjust,
-        adjusted=None if p is None or np.isnan(p).all() else np.asarray(_ADJUST[adjust](p)),
+        adjusted=None if p is None or np.isnan(p).all() else adjusted(p, adjust),
         control=None if position is None else compared.configs[position],
         omnibus=first,
         reason=" ".join(filter(None, (reason, about))),
@@ -343,11 +343,16 @@ def _first(compared: ComparedConfigs, hypothesis: Hypothesis, test: PairTest) ->
     return None, ""
 
 
-def unadjusted_notes(n_pairs: int, alpha: float = 0.05) -> tuple[Note, ...]:
-    """A caveat where many pairs are compared, so that some would differ by chance alone."""
-    if n_pairs < _MANY:
+def adjusted(p: NDArray[np.float64], adjust: str) -> NDArray[np.float64]:
+    """The p values adjusted for their number."""
+    return np.asarray(_ADJUST[adjust](p))
+
+
+def unadjusted_notes(n: int, alpha: float = 0.05, what: str = "pairs") -> tuple[Note, ...]:
+    """A caveat where many tests are made, so that some would find a difference by chance alone."""
+    if n < _MANY:
         return ()
-    expected = n_pairs * alpha
+    expected = n * alpha
     about = f"{expected:.2g}" if expected < 10 else f"{expected:,.0f}"
-    text = f"{n_pairs:,} pairs without adjustment: {about} of them would be found to differ by chance alone."
-    return (Note("OF307", text),)
+    differ = "be found to differ" if what == "pairs" else "show a difference"
+    return (Note("OF307", f"{n:,} {what} without adjustment: {about} of them would {differ} by chance alone."),)

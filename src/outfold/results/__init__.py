@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, Wins
     from ._comparison import ComparisonTerms as ComparisonTerms
     from ._comparison import comparison_row as comparison_row
-    from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
+    from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair, SetWins
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
     from ._sample_size import SamplesNeeded
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
     "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison Wins comparison_row",
-    "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
+    "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking SetWins",
     "_confrontation": "Confrontation Shift",
     "_threshold": "AtThreshold Calibration Share",
     "_sample_size": "SamplesNeeded",
@@ -67,6 +67,7 @@ __all__ = [
     "SamplesNeeded",
     "Selection",
     "SequentialComparison",
+    "SetWins",
     "Severity",
     "Share",
     "Shift",
