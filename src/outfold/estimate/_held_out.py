@@ -186,7 +186,7 @@ def cvm_cv(
     """Estimate the performance of the selected configuration by cross-validating it on a new random partition (double CV).
 
     This is less optimistic than the winner's cross-validation score, but still optimistic: the same samples selected it. So
-    it has no interval. It is Algorithm 3 of [1]_.
+    it has no interval. It is Algorithm 3 of [1]_. For several metrics, collect with a list: ``fresh=["accuracy", "roc_auc"]``.
 
     Parameters: {oof, recorded_metric, rule, aggregate}
     Returns: {estimate}

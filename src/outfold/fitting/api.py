@@ -6,7 +6,7 @@ The walk goes on in `job`, `dispatcher`, `worker` and `executor`; results gather
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, Literal
@@ -56,7 +56,7 @@ def collect(
     metric: MetricLike | None = None,
     aggregate: Aggregate = "pooled",
     rule: RuleLike = None,
-    fresh: MetricLike | bool | None = None,
+    fresh: MetricLike | Sequence[MetricLike] | bool | None = None,
     resub: bool | None = None,
     drop: DropRuleLike = None,
     repeats: int | Literal["auto"] | None = None,
@@ -124,9 +124,10 @@ def collect(
         one fold (for AUC and concordance), or the mean over folds, as in scikit-learn.
     rule : callable or rule of `outfold.select`, optional
         How a configuration is selected by its score; `select.best` by default.
-    fresh : bool, str, callable or Metric, optional
+    fresh : bool, str, callable, Metric or list of these, optional
         True cross-validates the selected configuration again on a new partition. In a three-way plan it is fitted on the train
-        and validation parts and predicts the test part (block ``fresh``). A metric selects by that one.
+        and validation parts and predicts the test part (block ``fresh``). A metric selects by that one. With several metrics, the
+        winner of each is fitted again, once if it is the same; the first of them selects elsewhere, unless you give `metric`.
     resub : bool or None
         Also fit each configuration on all samples and predict them (block ``resub``). None does so for bootstrap plans,
         whose rounds also predict what they were trained on (block ``inbag``).
@@ -216,10 +217,9 @@ def explained(job: Job) -> str:
 def run_job(job: Job) -> Predictions:
     """Fit what is missing and give back everything there is."""
     options = job.options
-    if options.fresh is not None and not isinstance(
-        options.fresh, bool
-    ):  # refuse what cannot select before the work, not after
-        bind(job.header, options.fresh)
+    for metric in options.fresh or ():
+        if metric is not None:  # refuse what cannot select before the work, not after
+            bind(job.header, metric)
     for decides in (options.drop, options.stop):
         if decides is not None:
             decides.check(job.header)

@@ -292,11 +292,11 @@ class Dispatcher:
             self._reopened = False
             raise ResultsReopened
 
-    def fit_fresh(self, by: MetricLike | bool) -> None:
-        """Cross-validate the selected configuration on the new partition."""
-        splits, job = self.job.blocks["fresh"], self.job
-        selected = self._so_far().selection(None if isinstance(by, bool) else by).name
-        self._fit_plainly("fresh", splits, {selected}, job.splits.n_repeats)
+    def fit_fresh(self, by: Sequence[MetricLike | None]) -> None:
+        """Cross-validate the configuration that each metric selects on the new partition."""
+        splits, so_far = self.job.blocks["fresh"], self._so_far()
+        selected = {so_far.selection(metric).name for metric in by}
+        self._fit_plainly("fresh", splits, selected, self.job.splits.n_repeats)
 
     def _so_far(self) -> Predictions:
         """The predictions of these configurations as they are now."""

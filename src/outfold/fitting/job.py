@@ -74,8 +74,8 @@ class Options:
     """How to collect; `collect` documents each option.
 
     What is given is checked and brought to one form: the plan is a `Plan` with its repeats, the seed a number, a rule an
-    instance, `fresh` a metric, True or None. `stop` and `max_repeats` are None unless repeats are added until `stop` holds;
-    `resub` is True or False.
+    instance, `fresh` a tuple of metrics (None for the one that selects) or None. `stop` and `max_repeats` are None unless
+    repeats are added until `stop` holds; `resub` is True or False.
     """
 
     plan: Plan = field(default_factory=Plan)
@@ -90,7 +90,7 @@ class Options:
     metric: MetricLike | None = None
     aggregate: Aggregate = "pooled"
     rule: RuleLike = None
-    fresh: MetricLike | bool | None = None
+    fresh: Any = None
     resub: bool = False
     drop: DropRule | None = None
     stop: Stop | None = None
@@ -117,10 +117,10 @@ class Options:
         """Options from arguments as `collect` takes them."""
         raw = cls(**others)
         _check_values(raw)
-        # `fresh=True` takes the metric that selects, and a metric given to it alone selects everywhere.
-        fresh = None if raw.fresh is False else raw.fresh
+        # `fresh=True` takes the metric that selects, and the first metric given to it alone selects everywhere.
+        fresh = _as_fresh(raw.fresh)
         scorers = LiveScoring.checked(raw.scorers, raw.raises)
-        metric = fresh if raw.metric is None and fresh is not True else raw.metric
+        metric = fresh[0] if raw.metric is None and fresh is not None else raw.metric
         if scorers is not None and isinstance(metric, str) and scorers.names(metric) and not metrics.is_known(metric):
             metric = LiveScore(metric)
         rule = None if raw.drop is None else as_drop_rule(raw.drop, metric)
@@ -230,6 +230,16 @@ def _as_seed(rng: Any) -> int:
         needed = "must be a whole number from 0, or None to draw one"
         raise invalid("rng", needed, got(rng), "A number lets a store resume.")
     return int(rng)
+
+
+def _as_fresh(fresh: Any) -> tuple[MetricLike | None, ...] | None:
+    """The metrics whose winners are cross-validated again; None among them is the one that selects."""
+    if fresh is None or fresh is False:
+        return None
+    asked = list(fresh) if isinstance(fresh, (list, tuple)) else [fresh]
+    if not asked:
+        raise invalid("fresh", "must be True, a metric or a list of metrics", got(fresh))
+    return tuple(None if metric is True else metric for metric in asked)
 
 
 def _as_fit_params(fit_params: Any) -> dict[str, Any]:
