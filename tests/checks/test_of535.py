@@ -30,6 +30,14 @@ def test_fires_where_more_samples_are_worse(says, metric):
     assert says("OF535", good, metric) is None
 
 
+def test_inner_folds_of_their_own_show_it_too(says):
+    ridge = {"ridge": RidgeClassifier(alpha=1e-6)}
+    oof = of.collect(ridge, *peaked(), 5, inner=2, progress=False)
+    assert "with 120 samples to train on and 0." in says("OF535", oof, "accuracy")
+    once = of.collect(ridge, *peaked(), of.Plan.holdout(0.2), inner=2, progress=False)
+    assert says("OF535", once, "accuracy") is None
+
+
 def nested(outer, inner, folds, configs=("a",)):
     """Right answers (R, N) of models without one fold, and (R, K, N) of those without two."""
     r, k, n = inner.shape
@@ -60,6 +68,11 @@ def test_silent_where_more_samples_are_better_or_nothing_changes(says):
     # One in a hundred may speak by chance; the variance of training makes it fewer.
     spoken = sum(says("OF535", drawn(rng, 0.7, 0.7, r=1 + s % 2), "mean") is not None for s in range(60))
     assert spoken <= 1
+
+
+def test_silent_on_leave_one_out_where_no_test_is_valid(says):
+    assert says("OF535", drawn(np.random.default_rng(0), 0.3, 0.95, n=40, k=20), "mean") is not None
+    assert says("OF535", drawn(np.random.default_rng(0), 0.3, 0.95, n=40, k=40), "mean") is None
 
 
 def test_silent_on_an_ordinary_search(says):
