@@ -16,7 +16,7 @@ from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 from test_collect_store import equal
 
 import outfold as of
-from collect_estimators import Raises, Shaken, Tally, fits
+from collect_estimators import Raises, Shaken, Tally, fits, kill_at
 from internals import Reader, RowPredictions, average, seed_of, seeds_of
 from outfold import Plan, State, collect, drop, load, refit, stability
 from outfold.exceptions import FitFailedError, InputError, StoreMismatchError
@@ -55,6 +55,8 @@ def test_seeds_nest():
 def test_the_first_seed_is_that_of_one_and_predictions_are_the_mean(data):
     one, two, three = (collect(configs(), *data, PLAN, rng=3, seeds=m) for m in (1, 2, 3))
     assert "seeds" not in one.blocks
+    equal(one, collect(configs(), *data, PLAN, rng=3))
+    assert not {"seeds", "seeded"} & {*one.provenance, *one.provenance["identity"]}
     each = three.blocks["seeds"]
     assert each.n_repeats == 6
     np.testing.assert_array_equal(each.folds, np.repeat(three.folds, 3, axis=1))
@@ -198,7 +200,7 @@ def test_one_seed_that_fails_is_a_failed_cell(data):
         collect({"bad": Shaken(fails=2)}, *data, PLAN, seeds=3, on_error="raise")
 
 
-@pytest.mark.parametrize("seeds", [0, 1.5, "2", None])
+@pytest.mark.parametrize("seeds", [0, -1, True, 1.5, "2", None])
 def test_bad_numbers_of_seeds(data, seeds):
     with pytest.raises(InputError, match="seeds must be a whole number of at least 1"):
         collect(Tally(), *data, seeds=seeds)
@@ -238,6 +240,7 @@ SETTINGS = {
     "drop": {"plan": PLAN, "drop": RULE},
     "auto": {"plan": Plan(folds=4), "repeats": "auto", "stop": stability.Rank(0.999), "max_repeats": 5},
     "both": {"plan": Plan(folds=4), "repeats": "auto", "stop": stability.Fixed(3), "drop": RULE},
+    "fold": {"plan": Plan(folds=4), "repeats": "auto", "stop": stability.Width(0.25, "accuracy", after="fold")},
 }
 
 
@@ -245,19 +248,48 @@ SETTINGS = {
 def test_an_interruption_changes_nothing(data, path, setting):
     made = of.grid("shaken", Shaken(), scale=[-1.0, 0.5, 1.0]) | {"tally": Tally(), "wrong": Tally(-1.0)}
     whole = collect(made, *data, seeds=2, **SETTINGS[setting])
-    for after in (3, 9):
+    for after in (3, 6):
         interrupted(path, after, lambda **more: collect(made, *data, seeds=2, **SETTINGS[setting], **more))
     oof = collect(made, *data, seeds=2, store=path, **SETTINGS[setting])
     equal(oof, whole)
     equal(load(path), whole)
     assert oof.provenance.get("drops") == whole.provenance.get("drops")
-    assert oof.blocks["seeds"].n_repeats == 2 * oof.n_repeats
+    each = oof.blocks["seeds"]
+    assert each.n_repeats == 2 * oof.n_repeats
+    np.testing.assert_array_equal(each.state, np.repeat(oof.state, 2, axis=1))
+    if setting == "fold":
+        assert 0 < oof.provenance["stopped_after_fold"] < 3
     if "drop" in SETTINGS[setting]:
         names = {record["config"] for record in whole.provenance["drops"]}
         assert "wrong" in names
         assert "shaken(scale=-1)" in names
         lost = np.sum(whole.state == State.DROPPED, axis=(1, 2)) @ [2, 2, 2, 1, 1]
         assert whole.provenance["fits_saved"] == oof.provenance["fits_saved"] == lost > 0
+
+
+_SCRIPT = """
+import sys
+from test_seeds import killed
+
+path, log = sys.argv[1:]
+killed(log, store=path)
+"""
+
+
+def killed(log, **how):
+    shaken = of.grid("shaken", Shaken(log=log), scale=[0.5, 1.0])
+    X, y = make_classification(80, 6, flip_y=0.2, random_state=2)
+    return collect(shaken, X, y, PLAN, seeds=3, progress=False, **how)
+
+
+def test_kill_and_resume(path, log, scripts):
+    """kill -9 loses what is in flight; the resumed result has the same bits."""
+    script = path.parent / "script.py"
+    script.write_text(_SCRIPT)
+    kill_at([20], lambda: scripts.start(script, path, log), log)
+    assert 0 < load(path).completeness < 1
+    equal(killed(log, store=path), killed(log))
+    equal(load(path), killed(log))
 
 
 # -- blocks, refit, parts -------------------------------------------------------------------------------
@@ -276,6 +308,22 @@ def test_every_block_is_averaged(data):
     np.testing.assert_allclose(oof.blocks["inner"].data[1, 0, test], want, rtol=1e-14)
     # Outer and inner fits of three seeds, and the three of the final model.
     assert of.estimate.nested(oof, n_resamples=20).details["fits"] == 3 * (3 + 3 + 1)
+
+
+def test_inner_folds_of_their_own_are_averaged(data):
+    X, y = data
+    trees = {"tree": ExtraTreeClassifier(max_depth=2)}
+    oof = collect(trees, X, y, Plan(3), seeds=3, rng=4, inner=2)
+    inner = oof.blocks["inner"]
+    np.testing.assert_array_equal(inner.folds, collect(trees, X, y, Plan(3), rng=4, inner=2).blocks["inner"].folds)
+    train, test = np.flatnonzero(inner.folds[:, 1] == 0), np.flatnonzero(inner.folds[:, 1] == 1)
+    models = [
+        ExtraTreeClassifier(max_depth=2, random_state=s).fit(X[train], y[train]) for s in seeds_of(3, 4, 0, 1, 2, 1)
+    ]
+    want = np.mean([model.predict_proba(X[test])[:, 1] for model in models], axis=0)
+    np.testing.assert_allclose(inner.data[1, 0, test], want, rtol=1e-14)
+    # Three outer fits and two inner ones in each, of three seeds, and the three of the final model.
+    assert of.estimate.nested(oof, n_resamples=20).details["fits"] == oof.provenance["n_fits"] + 3 == 3 * (3 + 6 + 1)
 
 
 @pytest.mark.parametrize("response", ["proba", "label"])
