@@ -17,7 +17,16 @@ from ..exceptions import InputError
 from ..formatting import count, json_ready, make_frame, number
 from . import _diagram
 from ._base import SHOWN, Facts, FrameResult, Interval, Table, TableResult, method_facts
-from ._comparison import Comparison, ComparisonTerms, Described, Probabilities, Wins, comparison_row, comparison_table
+from ._comparison import (
+    Comparison,
+    ComparisonTerms,
+    Described,
+    OfOnePair,
+    Probabilities,
+    Wins,
+    comparison_row,
+    comparison_table,
+)
 
 
 @document_result
@@ -252,7 +261,7 @@ _ADJUSTED_BY = {
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SetWins(TableResult, FrameResult):
+class SetWins(OfOnePair, TableResult, FrameResult):
     """Wins of two algorithms over data sets: those that a test found, beside those by mean scores.
 
     Attributes
@@ -273,21 +282,6 @@ class SetWins(TableResult, FrameResult):
     gains: tuple[float, ...]
     adjust: str
     notes: tuple[Note, ...] = ()
-
-    @property
-    def a(self) -> str:
-        """The first algorithm."""
-        return self.comparisons[0].a
-
-    @property
-    def b(self) -> str:
-        """The second algorithm."""
-        return self.comparisons[0].b
-
-    @property
-    def metric(self) -> str:
-        """Name of the metric."""
-        return self.comparisons[0].metric
 
     @property
     def significant(self) -> Wins:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..docstrings import document_result
 from ..formatting import count, json_ready, number, pvalue
 from ._base import Facts, FrameResult, Table, TableResult, dash
-from ._comparison import Comparison
+from ._comparison import Comparison, OfOnePair
 
 
 @document_result
@@ -145,7 +145,7 @@ _UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Flips(TableResult, FrameResult):
+class Flips(OfOnePair, TableResult, FrameResult):
     """The verdicts of one test on two configurations, partition by partition.
 
     Attributes
@@ -161,21 +161,6 @@ class Flips(TableResult, FrameResult):
     comparisons: tuple[Comparison, ...]
     overall: Comparison | None
     size: int
-
-    @property
-    def a(self) -> str:
-        """The first configuration."""
-        return self.comparisons[0].a
-
-    @property
-    def b(self) -> str:
-        """The second configuration."""
-        return self.comparisons[0].b
-
-    @property
-    def metric(self) -> str:
-        """Name of the metric."""
-        return self.comparisons[0].metric
 
     @property
     def method(self) -> str:
