@@ -200,6 +200,7 @@ def test_fixed_counts_complete_repeats():
         (lambda: stability.Width("narrow"), "width must be above 0, such as 0.02; got 'narrow'"),
         (lambda: stability.Width(np.inf), "width must be above 0"),
         (lambda: stability.Leader(0), "unchanged must be a whole number of at least 1"),
+        (lambda: stability.Leader(5, "accuracy"), "order must be True or False; got 'accuracy'"),
         (lambda: stability.Leader().check(noisy(2, 0.1, c=1)), "Leader needs two configurations or more; there is 1"),
         (
             lambda: stability.Leader(configs=["config 0"]).check(noisy(2, 0.1)),
@@ -765,7 +766,11 @@ def test_flips_print_and_go_out():
         (lambda: stability.flips(answers([0.8, 0.7], r=3), "mean", 0, 1, size=2), "needs 4 repeats or more, .* are 3"),
         (lambda: stability.flips(answers([0.8, 0.7]), "mean", 0, 0), "a and b must be two configurations"),
         (lambda: stability.flips(answers([0.8, 0.7]), "mean", 0, 1, test="none"), "test must be 'auto' or a test"),
-        (lambda: stability.flips([answers([0.8, 0.7])] * 2, "mean", 0, 1, test="mcnemar"), "test must be 'wilcoxon'"),
+        (lambda: stability.flips(np.ones((2, 3, 2)), None, 0, 1, test="mcnemar"), "test must be 'wilcoxon'"),
+        (
+            lambda: stability.flips([answers([0.8, 0.7])] * 2, "mean", 0, 1),
+            "'data set 0' and 'data set 1' are of the same",
+        ),
         (lambda: stability.flips(np.ones((2, 3)), None, 0, 1), r"must have shape \(repeats, data sets, algorithms\)"),
         (lambda: stability.flips(np.ones((2, 3, 2)), None, 0, 2), "columns of the scores"),
         (lambda: stability.flips(np.ones((2, 3, 2)), None, 1, 1), "must be two algorithms"),

@@ -222,6 +222,10 @@ def test_a_store_holds_what_is_returned_and_goes_on(data, path, log):
     for seeds, words in ((1, r"seeds=3 \(now seeds=1\)"), (2, r"seeds=3 \(now seeds=2\)")):
         with pytest.raises(StoreMismatchError, match=words):
             collect(configs(), *data, PLAN, seeds=seeds, store=path)
+    other = path.with_name("one.oof")
+    collect(configs(), *data, PLAN, store=other)
+    with pytest.raises(StoreMismatchError, match=r"seeds=1 \(now seeds=3\)"):
+        collect(configs(), *data, PLAN, seeds=3, store=other)
 
 
 def interrupted(path, after, call):

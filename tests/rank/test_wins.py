@@ -106,8 +106,8 @@ def test_wins_refuse(sets):
     ):
         with pytest.raises(InputError, match=words):
             of.rank.wins(wrong, "mean", "a", "b")
-    with pytest.raises(InputError, match="adjust must be"):
-        of.rank.wins(sets, "mean", "a", "b", adjust="some")
+    with pytest.raises(InputError, match="adjust must be 'holm', 'bonferroni', 'bh' or 'none'"):
+        of.rank.wins(sets, "mean", "a", "b", adjust="westfall_young")
     with pytest.raises(NeedError) as caught:
         of.rank.wins(sets, "mean", "a", "b", test="t_5x2cv")
     assert "data set 'set 0'" in caught.value.__notes__[0]

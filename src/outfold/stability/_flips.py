@@ -151,7 +151,8 @@ def _scores_of_sets(source: Any, metric: MetricLike | None, a: str | int, b: str
     """The scores of both in each repeat on each data set."""
     sets = list(source.values()) if isinstance(source, Mapping) else source
     if isinstance(sets, (list, tuple)) and sets and all(isinstance(oof, Predictions) for oof in sets):
-        return _scores_of_predictions(sets, metric, a, b)
+        by_dataset = source if isinstance(source, Mapping) else {f"data set {i}": oof for i, oof in enumerate(sets)}
+        return _scores_of_predictions(by_dataset, metric, a, b)
     try:
         values = np.asarray(source, dtype=np.float64)
     except (TypeError, ValueError):
@@ -167,12 +168,16 @@ def _scores_of_sets(source: Any, metric: MetricLike | None, a: str | int, b: str
 
 
 def _scores_of_predictions(
-    sets: Sequence[Predictions], metric: MetricLike | None, a: str | int, b: str | int
+    by_dataset: Mapping[str, Predictions], metric: MetricLike | None, a: str | int, b: str | int
 ) -> _SetScores:
-    first = complete_pair(sets[0], a, b, "flips")
-    names = first.configs[0], first.configs[1]
-    by = recorded_metric(first, metric)
-    pairs = [first, *(complete_pair(oof, *names, "flips") for oof in sets[1:])]
-    scores = [selecting(pair, by).repeat_scores() for pair in pairs]
+    from ..rank._table import refuse_same_data
+
+    refuse_same_data(by_dataset)
+    first, *others = by_dataset.values()
+    pair = complete_pair(first, a, b, "flips")
+    names = pair.configs[0], pair.configs[1]
+    by = recorded_metric(pair, metric)
+    pairs = [pair, *(complete_pair(oof, *names, "flips") for oof in others)]
+    scores = [selecting(one, by).repeat_scores() for one in pairs]
     n = min(map(len, scores))
-    return _SetScores(np.stack([table[:n] for table in scores], axis=1), names, metrics.get(by, first.target.task))
+    return _SetScores(np.stack([table[:n] for table in scores], axis=1), names, metrics.get(by, pair.target.task))

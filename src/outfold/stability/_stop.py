@@ -189,6 +189,8 @@ class Leader(Stop):
 
     def __post_init__(self) -> None:
         check_count(self.unchanged, "unchanged", 1)
+        if not isinstance(self.order, bool | np.bool_):
+            raise invalid("order", "must be True or False", got(self.order))
 
     def check(self, oof: Predictions) -> None:
         """Refuse a single configuration, too: it has nobody to change places with."""
