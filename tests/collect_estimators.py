@@ -40,6 +40,14 @@ class Tally(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
+class Skewed(Tally):
+    """Its probabilities have the right order, and are all close to 1."""
+
+    def predict_proba(self, X):
+        p = 0.98 + 0.02 * super().predict_proba(X)[:, 1]
+        return np.stack([1 - p, p], axis=1)
+
+
 class Raises(Tally):
     """Fails in `fit` with a message of two lines."""
 
@@ -96,6 +104,22 @@ class Draws(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full(len(X), float(self.seed_))
+
+
+class Shaken(Tally):
+    """Its probabilities depend on its seed; fails with a seed that `fails` divides."""
+
+    def __init__(self, scale=1.0, log=None, pause=0.0, random_state=None, fails=0):
+        super().__init__(scale, log, pause)
+        self.random_state = random_state
+        self.fails = fails
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if self.fails and self.random_state % self.fails == 0:
+            raise RuntimeError("an unlucky seed")
+        self.means_ = self.means_ + np.random.default_rng(self.random_state).normal(0, 0.5, self.means_.shape)
+        return self
 
 
 class Sleeps(Tally):

@@ -179,6 +179,15 @@ def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
         assert capsys.readouterr().out == printed
 
 
+def test_sessions_of_the_stability_page_print_what_stands_below_them(capsys):
+    sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", (DOCS / "stability.md").read_text(), re.M)
+    scope: dict[str, object] = {}
+    for code, printed in sessions:
+        exec(compile(code, "stability.md", "exec"), scope)
+        assert capsys.readouterr().out == printed
+    assert sessions
+
+
 def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monkeypatch):
     from internals import families
 

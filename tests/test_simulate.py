@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 import outfold as of
 from outfold import simulate
@@ -29,6 +30,38 @@ TABLE_1 = {
 def test_table_1_within_its_simulation_error(n_configs, printed):
     for n_samples, value in zip(SIZES, printed, strict=True):
         assert simulate.expected_best(0.85, n_configs, n_samples) == pytest.approx(value, abs=0.001)
+
+
+PERCENTILES = {
+    5: "0.85 1.00, 0.85 0.97, 0.86 0.94, 0.86 0.93, 0.85 0.89, 0.85 0.88",
+    10: "0.90 1.00, 0.90 0.97, 0.88 0.94, 0.87 0.93, 0.86 0.89, 0.86 0.88",
+    20: "0.95 1.00, 0.90 0.97, 0.89 0.95, 0.89 0.94, 0.87 0.89, 0.86 0.88",
+    50: "0.95 1.00, 0.93 1.00, 0.91 0.96, 0.90 0.95, 0.87 0.90, 0.87 0.88",
+    100: "1.00 1.00, 0.95 1.00, 0.93 0.96, 0.91 0.95, 0.88 0.90, 0.87 0.89",
+    1000: "1.00 1.00, 0.97 1.00, 0.95 0.97, 0.94 0.97, 0.89 0.91, 0.88 0.89",
+}
+
+
+@pytest.mark.parametrize(("n_configs", "printed"), PERCENTILES.items())
+def test_percentiles_of_table_1_as_printed(n_configs, printed):
+    found = [simulate.best_quantiles(0.85, n_configs, n_samples) for n_samples in SIZES]
+    assert ", ".join(" ".join(f"{value:.2f}" for value in pair) for pair in found) == printed
+
+
+@given(st.floats(0.01, 0.99), st.integers(1, 400), st.integers(1, 60), st.floats(0.001, 0.999))
+def test_a_quantile_is_the_least_accuracy_that_so_many_do_not_exceed(accuracy, n_configs, n_samples, q):
+    k = round(float(simulate.best_quantiles(accuracy, n_configs, n_samples, q)) * n_samples)
+    assert binom.cdf(k, n_samples, accuracy) ** n_configs >= q * (1 - 1e-9)
+    assert k == 0 or binom.cdf(k - 1, n_samples, accuracy) ** n_configs < q * (1 + 1e-9)
+
+
+def test_quantiles_of_the_ends():
+    assert simulate.best_quantiles(1.0, 10, 50).tolist() == [1, 1]
+    assert simulate.best_quantiles(0.0, 10, 50).tolist() == [0, 0]
+    assert simulate.best_quantiles(0.5, 10**9, 1000, [[0.1], [0.9]]).shape == (2, 1)
+    for wrong in (0, 1, [0.5, 2], [], "x"):
+        with pytest.raises(InputError, match="quantiles must"):
+            simulate.best_quantiles(0.85, 5, 20, wrong)
 
 
 @pytest.mark.parametrize("n_configs", TABLE_1)

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from conftest import make_predictions
-from internals import Correlations, Scoring, selection
+from internals import Correlations, Scoring, nested_variance, selection
 from outfold import State, stability
 from outfold.exceptions import InputError, NeedError
 
@@ -134,6 +134,48 @@ def test_width_is_that_of_the_interval():
     assert not stability.Width(width).holds(oof)
 
 
+def crossing(r=14, c=3, seed=0, n=60):
+    """Configurations that are equally good, so that the lead changes."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    P = np.clip(0.25 + 0.5 * rng.random((n, 1, 1)) + rng.normal(0, 0.3, (n, c, r)), 0, 1)
+    return of.from_arrays(y, P, folds=np.tile(np.arange(n) % 4, (r, 1)).T, response="proba")
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "brier"])
+@pytest.mark.parametrize("order", [False, True])
+def test_leader_counts_repeats_without_a_change(metric, order):
+    oof = crossing()
+    scores = np.stack([Scoring(oof.sel(repeat=r), metric).scores()[0] for r in range(14)])
+    sign = -1 if metric == "brier" else 1
+    places = []
+    for r in range(1, 15):
+        mean = sign * scores[:r].mean(axis=0)
+        places.append(tuple(np.argsort(-mean, kind="stable")) if order else int(np.argmax(mean)))
+    since = 0
+    for r in range(1, 15):
+        if r > 1 and places[r - 1] != places[r - 2]:
+            since = r - 1
+        part = oof.sel(repeat=range(r))
+        for unchanged in (1, 3, 6):
+            rule = stability.Leader(unchanged, order=order, metric=metric)
+            assert rule.holds(part) == (r - 1 - since >= unchanged), (r, unchanged)
+            assert rule.forecast(part) == since + unchanged + 1
+    assert since > 0
+
+
+def test_leader_of_equals_is_the_first_and_one_alone_has_the_lead():
+    oof = of.from_arrays(None, np.ones((6, 3, 4)), response="pointwise")
+    assert stability.Leader(3).holds(oof)
+    assert not stability.Leader(4).holds(oof)
+    assert stability.Leader(4).holds(oof, ["config 1"])
+    assert stability.Leader(4).forecast(oof, ["config 1"]) is None
+    oof, named = crossing(), stability.Leader(4, configs=["config 0", "config 2"])
+    for r in range(5, 15):
+        part = oof.sel(repeat=range(r))
+        assert named.holds(part) == stability.Leader(4).holds(part.sel(config=[0, 2]))
+
+
 def test_fixed_counts_complete_repeats():
     oof = noisy(3, 0.1)
     assert stability.Fixed(3).holds(oof)
@@ -157,6 +199,13 @@ def test_fixed_counts_complete_repeats():
         (lambda: stability.KS(None), "threshold must lie between 0 and 1, such as 0.1; got None"),
         (lambda: stability.Width("narrow"), "width must be above 0, such as 0.02; got 'narrow'"),
         (lambda: stability.Width(np.inf), "width must be above 0"),
+        (lambda: stability.Leader(0), "unchanged must be a whole number of at least 1"),
+        (lambda: stability.Leader(5, "accuracy"), "order must be True or False; got 'accuracy'"),
+        (lambda: stability.Leader().check(noisy(2, 0.1, c=1)), "Leader needs two configurations or more; there is 1"),
+        (
+            lambda: stability.Leader(configs=["config 0"]).check(noisy(2, 0.1)),
+            "Leader needs two configurations or more; there is 1",
+        ),
         (lambda: stability.Fixed("x"), "n must be a whole number of at least 1; got 'x'"),
         (lambda: stability.Rank().holds("oof"), r"stability\.Rank needs Predictions, .* got str"),
         (
@@ -525,3 +574,210 @@ def test_one_data_set_shows_estimates_only():
         stability.variance_components(replace(oof, state=state), "accuracy", "bayes")
     with pytest.raises(InputError, match=r"shape \(data sets, m, 2\) or \(m, 2\)"):
         stability.variance_components([[0.5, 0.6]])
+
+
+# -- samples, partition and seed ------------------------------------------------------------------------
+
+
+def with_seeds(values, folds=4):
+    """Per-sample scores (R, M, U) of one configuration as `collect(seeds=M)` leaves them."""
+    r, m, u = values.shape
+    rng = np.random.default_rng(0)
+    fold = np.stack([rng.permutation(np.arange(u) % folds) for _ in range(r)], axis=1)
+
+    def made(P, column):
+        return of.from_arrays(None, P, folds=column, response="pointwise", configs=["a"])
+
+    each = made(np.moveaxis(values.reshape(r * m, u), 0, 1)[:, None], np.repeat(fold, m, axis=1))
+    return replace(made(np.moveaxis(values.mean(axis=1), 0, 1)[:, None], fold), blocks={"seeds": each})
+
+
+def simulated(rng, sd, r=4, m=3, u=12):
+    """v = a_u + p_r + s_rm + (ap)_ur + (as)_urm with these standard deviations."""
+    shapes = {"a": (1, 1, u), "p": (r, 1, 1), "s": (r, m, 1), "ap": (r, 1, u), "as": (r, m, u)}
+    return sum(rng.normal(0, sd.get(name, 0.0), shape) for name, shape in shapes.items()) + 1.0
+
+
+def test_variance_equals_a_plain_analysis_of_variance():
+    values = simulated(np.random.default_rng(3), {"a": 0.3, "p": 0.5, "s": 0.1, "ap": 0.2, "as": 0.2})
+    r, m, u = values.shape
+    found = stability.variance(with_seeds(values), "mean")
+    mean = values.mean()
+    by_sample, by_repeat, by_fit, cell = values.mean((0, 1)), values.mean((1, 2)), values.mean(2), values.mean(1)
+    squares = {
+        "sample": r * m * sum((x - mean) ** 2 for x in by_sample) / (u - 1),
+        "repeat": m * u * sum((x - mean) ** 2 for x in by_repeat) / (r - 1),
+        "seed": u * sum((by_fit[i, s] - by_repeat[i]) ** 2 for i in range(r) for s in range(m)) / (r * (m - 1)),
+        "both": m
+        * sum((cell[i, j] - by_sample[j] - by_repeat[i] + mean) ** 2 for i in range(r) for j in range(u))
+        / ((r - 1) * (u - 1)),
+    }
+    # Expected mean squares, solved for what each adds to the mean over samples.
+    assert found.seed[0] == pytest.approx(squares["seed"] / u)
+    assert found.partition[0] == pytest.approx((squares["repeat"] - squares["seed"]) / (m * u))
+    assert found.samples[0] == pytest.approx((squares["sample"] - squares["both"]) / (r * m * u))
+    assert found.scores[0] == pytest.approx(mean)
+    assert found.of_one_fit[0] == pytest.approx(found.samples[0] + found.partition[0] + found.seed[0])
+    assert found.of_mean[0] == pytest.approx(found.samples[0] + found.partition[0] / r + found.seed[0] / (r * m))
+
+
+@pytest.mark.parametrize(
+    ("sd", "expected"),
+    [
+        ({"a": 0.4, "p": 0.3, "s": 0.2}, (0.16 / 12, 0.09, 0.04)),
+        ({"a": 0.5, "p": 0.1, "s": 0.1, "ap": 0.6, "as": 0.4}, (0.25 / 12, 0.01 + 0.36 / 12, 0.01 + 0.16 / 12)),
+    ],
+)
+def test_variance_finds_parts_that_are_known(sd, expected):
+    """The mean over many sets is what went in."""
+    rng, n = np.random.default_rng(0), 2000
+    values = np.stack([simulated(rng, sd) for _ in range(n)])
+    found = nested_variance.components(values)
+    for part, want in zip(found, expected, strict=True):
+        assert part.mean() == pytest.approx(want, abs=4 * part.std() / np.sqrt(n))
+
+
+def test_a_part_that_is_not_there_is_zero():
+    values = simulated(np.random.default_rng(1), {"a": 0.3, "p": 0.1})
+    found = stability.variance(with_seeds(values), "mean")
+    assert found.seed[0] == 0
+    assert found.samples[0] == pytest.approx(values.mean((0, 1)).var(ddof=1) / 12)
+    assert stability.variance(with_seeds(simulated(np.random.default_rng(1), {"a": 0.3})), "mean").partition[0] == 0
+
+
+def test_variance_of_collected_seeds():
+    from sklearn.datasets import make_classification
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.tree import ExtraTreeClassifier
+
+    X, y = make_classification(60, 5, flip_y=0.2, random_state=1)
+    configs = {"tree": ExtraTreeClassifier(max_depth=3), "knn": KNeighborsClassifier()}
+    oof = of.collect(configs, X, y, of.Plan(folds=3, repeats=3), seeds=4)
+    found = stability.variance(oof, "roc_auc")
+    each = Scoring(oof.blocks["seeds"], "roc_auc").repeat_scores().reshape(3, 4, 2)
+    np.testing.assert_allclose(found.scores, each.mean(axis=(0, 1)))
+    np.testing.assert_allclose(found.seed, each.var(axis=1, ddof=1).mean(axis=0), atol=1e-20)
+    np.testing.assert_allclose(found.averaged, Scoring(oof, "roc_auc").scores()[0])
+    assert found.seed[1] == 0 < found.seed[0]
+    assert found.averaged[1] == pytest.approx(found.scores[1])
+    assert repr(found) == "<VarianceSplit of 2 configurations by roc_auc>"
+    header = "configuration roc_auc averaged sd: samples partition seed one fit mean"
+    assert str(found).splitlines()[0].split() == header.split()
+    assert "3 repeats of 4 seeds" in str(found)
+    facts = found.to_dict()
+    assert facts["n_seeds"] == 4
+    assert facts["seed"][1] == 0
+    pytest.importorskip("pandas", reason="a frame needs pandas")
+    assert found.to_frame()["sd_seed"][0] == pytest.approx(found.seed[0] ** 0.5)
+
+
+def test_variance_refuses():
+    with pytest.raises(NeedError, match=r"variance needs the block `?seeds`?.*Collect with `?seeds=5"):
+        stability.variance(noisy(3, 0.1), "roc_auc")
+    with pytest.raises(NeedError, match="2 repeats or more that hold out every sample"):
+        stability.variance(with_seeds(simulated(np.random.default_rng(0), {"a": 1.0}, r=1)), "mean")
+
+
+def test_a_variance_is_never_below_zero():
+    rng = np.random.default_rng(5)
+    sets = [simulated(rng, {"a": 0.01, "s": 0.5, "as": 0.5}) for _ in range(20)]
+    assert min(nested_variance.components(values[None]).partition[0] for values in sets) < 0
+    found = [stability.variance(with_seeds(values), "mean") for values in sets]
+    assert min(split.partition[0] for split in found) == 0
+    assert min(split.samples[0] for split in found) == 0
+
+
+# -- verdicts -------------------------------------------------------------------------------------------
+
+
+def answers(rates, r=12, n=60, seed=0, k=5):
+    rng = np.random.default_rng(seed)
+    right = rng.random((n, len(rates), r)) < np.reshape(rates, (-1, 1))
+    folds = np.stack([rng.permutation(np.arange(n) % k) for _ in range(r)], axis=1)
+    return of.from_arrays(None, right, folds=folds, response="pointwise")
+
+
+@pytest.mark.parametrize("test", ["t_training", "mcnemar", of.compare.t_corrected])
+def test_flips_are_those_of_single_comparisons(test):
+    oof = answers([0.85, 0.7])
+    found = stability.flips(oof, "mean", "config 0", 1, test=test)
+    apply = test if callable(test) else getattr(of.compare, test)
+    expected = [apply(oof.sel(repeat=r), "mean", 0, 1) for r in range(12)]
+    assert [one.pvalue for one in found.comparisons] == [one.pvalue for one in expected]
+    assert found.verdicts == tuple(one.better or "undecided" for one in expected)
+    counts = {name: found.verdicts.count(name) for name in ("config 0", "config 1", "undecided")}
+    assert 0 < counts["config 0"] < 12
+    assert found.shares == {name: n / 12 for name, n in counts.items()}
+    assert found.flipped == pytest.approx(1 - max(counts.values()) / 12)
+    pairs = [found.verdicts[i] == found.verdicts[j] for i in range(12) for j in range(12) if i != j]
+    assert found.agreement == pytest.approx(np.mean(pairs))
+    assert (found.overall is None) == (test == "mcnemar")
+    assert found.metric == "mean"
+    assert found.method == apply.__name__
+
+
+def test_flips_of_groups_and_both_ways():
+    oof = answers([0.85, 0.7])
+    found = stability.flips(oof, "mean", 0, 1, size=5)
+    assert len(found.comparisons) == 2
+    assert found.comparisons[1].pvalue == of.compare.auto(oof.sel(repeat=range(5, 10)), "mean", 0, 1).pvalue
+    assert found.overall.pvalue == of.compare.auto(oof, "mean", 0, 1).pvalue
+    # One configuration is better in the first partition, the other one in the second.
+    turned = np.concatenate([np.repeat([[[1.0], [0.0]]], 30, axis=0), np.ones((30, 2, 1))])
+    P = np.concatenate([turned, turned[:, ::-1]], axis=2)
+    oof = of.from_arrays(None, P, folds=np.tile(np.arange(60) % 5, (2, 1)).T, response="pointwise")
+    found = stability.flips(oof, "mean", 0, 1, test="mcnemar")
+    assert found.verdicts == ("config 0", "config 1")
+    assert found.opposite
+    assert "each of the two is better in some of them" in str(found)
+
+
+@pytest.mark.parametrize("form", ["list", "dict", "array"])
+def test_flips_over_data_sets(form):
+    sets = [answers([0.8, 0.7], r=3 + (s > 4), seed=s) for s in range(8)]
+    table = np.stack([oof.P[..., :3].mean(axis=0).T for oof in sets], axis=1)  # (R, D, 2)
+    source = {"list": sets, "dict": {f"set {i}": oof for i, oof in enumerate(sets)}, "array": table}[form]
+    found = stability.flips(source, None if form == "array" else "mean", 0, 1)
+    for r, one in enumerate(found.comparisons):
+        assert one.pvalue == pytest.approx(of.rank.wilcoxon(table[r], None, 0, 1).pvalue)
+    assert len(found.comparisons) == 3
+    assert found.overall.pvalue == pytest.approx(of.rank.wilcoxon(table.mean(axis=0), None, 0, 1).pvalue)
+    by_sign = stability.flips(source, None if form == "array" else "mean", 1, 0, test="sign")
+    assert by_sign.comparisons[0].pvalue == of.rank.sign(table[0], None, 1, 0).pvalue
+
+
+def test_flips_print_and_go_out():
+    found = stability.flips(answers([0.85, 0.7]), "mean", 0, 1)
+    assert repr(found).startswith("<Flips t_training config 0 - config 1: ")
+    lines = str(found).splitlines()
+    assert lines[0] == "config 0 against config 1 by mean: t_training on each of 12 partitions"
+    assert [line.split()[0] for line in lines[2:5]] == ["config", "config", "undecided"]
+    assert "two agree with probability" in lines[5]
+    facts = found.to_dict()
+    assert len(facts["comparisons"]) == 12
+    assert facts["shares"]["undecided"] == found.shares["undecided"]
+    pytest.importorskip("pandas", reason="a frame needs pandas")
+    assert list(found.to_frame()["verdict"]) == list(found.verdicts)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: stability.flips(answers([0.8, 0.7], r=3), "mean", 0, 1, size=2), "needs 4 repeats or more, .* are 3"),
+        (lambda: stability.flips(answers([0.8, 0.7]), "mean", 0, 0), "a and b must be two configurations"),
+        (lambda: stability.flips(answers([0.8, 0.7]), "mean", 0, 1, test="none"), "test must be 'auto' or a test"),
+        (lambda: stability.flips(np.ones((2, 3, 2)), None, 0, 1, test="mcnemar"), "test must be 'wilcoxon'"),
+        (
+            lambda: stability.flips([answers([0.8, 0.7])] * 2, "mean", 0, 1),
+            "'data set 0' and 'data set 1' are of the same",
+        ),
+        (lambda: stability.flips(np.ones((2, 3)), None, 0, 1), r"must have shape \(repeats, data sets, algorithms\)"),
+        (lambda: stability.flips(np.ones((2, 3, 2)), None, 0, 2), "columns of the scores"),
+        (lambda: stability.flips(np.ones((2, 3, 2)), None, 1, 1), "must be two algorithms"),
+        (lambda: stability.flips("x", None, 0, 1), "needs predictions with repeats"),
+        (lambda: stability.flips(answers([0.8, 0.7]), "mean", 0, 1, size=0), "size must be a whole number"),
+    ],
+)
+def test_flips_refuse(call, words):
+    with pytest.raises(InputError, match=words):
+        call()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from . import formatting
 from .arguments import RngLike, as_seed, check_choice, check_confidence_level, check_count
+from .data.notes import Note
 from .data.plan import Plan
 from .data.predictions import Predictions
 from .data.splitting import NOT_HELD_OUT, Splits, group_codes
@@ -30,6 +31,8 @@ from .metrics._scoring import Scoring, bind, cell_scores, recorded_metric, selec
 from .progress import Mode
 from .results import CurveLine, LearningCurve, PowerLaw, ValidationCurve
 from .select import choose, one_standard_error
+from .stats.kernels import RELATIVE_TIE
+from .stats.paired import mean_variance, student
 from .stats.power_law import fit_power_law
 from .stats.split_means import NormalMeans
 
@@ -133,7 +136,7 @@ def learning(
         fingerprint=job.header.fingerprint,
         n_samples=trained.both.n_samples,
         failures=_failures(trained.both),
-        notes=trained.both.notes,
+        notes=(*trained.both.notes, *_falling(trained, test)),
     )
 
 
@@ -369,6 +372,38 @@ def _scores(trained: _Trained) -> tuple[NDArray[np.float64], NDArray[np.float64]
     scores = cell_scores(trained.both, trained.metric)
     test, train = np.moveaxis(scores.reshape(len(scores), *trained.n_train.shape, 2), -1, 0)
     return np.ascontiguousarray(train), np.ascontiguousarray(test)
+
+
+# The largest p value, adjusted for the number of sizes, at which a score counts as falling.
+_FALLS = 0.05
+
+
+def _falling(trained: _Trained, test: NDArray[np.float64]) -> tuple[Note, ...]:
+    """A caveat where more samples give a worse score: cross-validation then promises too much (Tsamardinos 2015, sect. 9).
+
+    The largest size is compared with each smaller one on the same held-out parts, by the corrected t test (Nadeau and Bengio
+    2003), adjusted for the number of sizes by Bonferroni.
+    """
+    metric, n_train, splits = trained.metric, trained.n_train, trained.job.splits
+    n_sizes, n_cells = n_train.shape
+    if n_sizes < 2 or n_cells < 2:
+        return ()
+    n_test = np.array([len(splits.test_rows(*cell)) for cell in splits.cells])
+    rho = float(np.mean(n_test / (n_test + n_train[-1])))
+    notes = []
+    for config, scores in zip(trained.both.configs, test, strict=True):
+        difference = metric.sign * (scores[-1] - scores[:-1])
+        mean, floor = difference.mean(axis=1), RELATIVE_TIE * np.abs(scores).max(axis=1)[:-1]
+        tested = student(mean, mean_variance(difference, rho), n_cells - 1, 0.95, floor)
+        p = np.where(tested.statistic < 0, tested.pvalue / 2 * (n_sizes - 1), np.nan)
+        if np.any(p <= _FALLS):
+            at = int(np.nanargmin(p))
+            ends = (
+                f"{formatting.number(float(scores[i].mean()))} with {n_train[i].mean():,.0f} samples" for i in (at, -1)
+            )
+            text = f"the {metric.name} of {config} gets worse as the training part grows: {', '.join(ends)}"
+            notes.append(Note("OF535", f"{text} (p = {formatting.pvalue(float(p[at]))})."))
+    return tuple(notes)
 
 
 def _line(values: NDArray[np.float64], repeats: NDArray[np.intp] | None = None) -> CurveLine:

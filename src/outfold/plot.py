@@ -15,7 +15,17 @@ from .data.predictions import Predictions
 from .data.scores import FoldScores
 from .docstrings import fill_with
 from .metrics import MetricLike
-from .results import Comparison, Comparisons, Estimate, LearningCurve, Power, Ranking, Stability, ValidationCurve
+from .results import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Flips,
+    LearningCurve,
+    Power,
+    Ranking,
+    Stability,
+    ValidationCurve,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +38,7 @@ __all__ = [
     "critical_difference",
     "difference",
     "draws",
+    "flips",
     "fold_scores",
     "learning_curve",
     "optimism",
@@ -376,6 +387,20 @@ def difference(
     >>> ax = of.plot.difference(scores, a="a", b="b")
     """
     return _draw(ax, comparisons.difference, source, metric, a, b, test, confidence_level, rope, top)
+
+
+@_filled
+def flips(found: Flips, *, ax: Axes | None = None) -> Axes:
+    """Show the difference of two configurations in each partition, and whether the verdict is the same.
+
+    Parameters
+    ----------
+    found : Flips
+        The result of `stability.flips`.
+    {ax, example, repeated}
+    >>> ax = of.plot.flips(of.stability.flips(oof, "mean", "config 2", "config 0", test="mcnemar"))
+    """
+    return _draw(ax, comparisons.flips, found)
 
 
 @_filled

@@ -160,6 +160,7 @@ _BLOCKS = {
     "fresh": "Collect with `fresh=<metric>`, the metric that selects.",
     "inbag": "Collect with `Plan.bootstrap(200)`.",
     "resub": "Collect with `resub=True`.",
+    "seeds": "Collect with `seeds=5`.",
 }
 
 

@@ -13,7 +13,7 @@ from .exceptions import got, invalid
 from .io.convert import from_arrays
 from .results import Optimism, Simulation
 
-__all__ = ["correctness", "expected_best", "optimism"]
+__all__ = ["best_quantiles", "correctness", "expected_best", "optimism"]
 
 Accuracy: TypeAlias = float | tuple[float, float] | ArrayLike
 
@@ -26,6 +26,10 @@ _document = fill_with(
             "    The true accuracies: one number for all configurations, a tuple (a, b) for draws from Beta(a, b), or a list\n"
             "    with one for each. The simulations of Tsamardinos and others use Beta(9, 6), (14, 6), (24, 6) and (54, 6).\n"
             "    Equally good configurations give more optimism than ones that differ."
+        ),
+        "equal_models": (
+            "accuracy : float\n    True accuracy p of each model.\nn_configs : int\n    Number of models C.\n"
+            "n_samples : int\n    Number of test samples M."
         ),
         "correlation": (
             "correlation : float\n"
@@ -43,16 +47,9 @@ def expected_best(accuracy: float, n_configs: int, n_samples: int) -> float:
 
     With C independent models of true accuracy p on M samples, the winner's number of right answers has the distribution
     function G(k)^C, where G is that of the binomial(M, p). The result is sum_k (k/M) [G(k)^C - G(k-1)^C]; Table 1 of [1]_ has
-    it by simulation.
+    it by simulation. `best_quantiles` says how far the reported accuracy varies around it.
 
-    Parameters
-    ----------
-    accuracy : float
-        True accuracy p of each model.
-    n_configs : int
-        Number of models C.
-    n_samples : int
-        Number of test samples M.
+    Parameters: {equal_models}
 
     Returns
     -------
@@ -64,12 +61,55 @@ def expected_best(accuracy: float, n_configs: int, n_samples: int) -> float:
     >>> round(of.simulate.expected_best(0.85, n_configs=100, n_samples=20), 3)
     0.999
     """
-    if not 0 <= accuracy <= 1:
-        raise invalid("accuracy", "must lie between 0 and 1", got(accuracy))
-    c, m = check_count(n_configs, "n_configs"), check_count(n_samples, "n_samples")
+    c, m = _equal_models(accuracy, n_configs, n_samples)
     from scipy.special import bdtr
 
     return _expected_largest(np.asarray(bdtr(np.arange(m), m, accuracy), dtype=np.float64), c)
+
+
+@_document
+def best_quantiles(
+    accuracy: float, n_configs: int, n_samples: int, quantiles: ArrayLike = (0.05, 0.95)
+) -> NDArray[np.float64]:
+    """Quantiles of the accuracy reported for the best of several equally good models on one test set.
+
+    The q quantile is the least k/M with G(k)^C >= q, in the words of `expected_best`. Table 1 of [1]_ has the 5 and the 95
+    percent points by simulation.
+
+    Parameters: {equal_models}
+    quantiles : float or array-like
+        Which quantiles, each between 0 and 1.
+
+    Returns
+    -------
+    ndarray
+        The accuracy of the winner on the test set at each of them.
+    References: {tsamardinos2015}
+
+    Examples: {outfold}
+    >>> of.simulate.best_quantiles(0.85, n_configs=20, n_samples=40).tolist()
+    [0.9, 0.975]
+    """
+    c, m = _equal_models(accuracy, n_configs, n_samples)
+    try:
+        q = np.asarray(quantiles, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise invalid("quantiles", "must be numbers between 0 and 1", got(quantiles)) from None
+    if not q.size or not np.all((q > 0) & (q < 1)):
+        raise invalid("quantiles", "must lie between 0 and 1", got(quantiles))
+    from scipy.special import bdtrc
+
+    # By the upper tail, which keeps its digits where G is close to 1.
+    with np.errstate(divide="ignore"):
+        log_below = c * np.log1p(-np.asarray(bdtrc(np.arange(m + 1), m, accuracy), dtype=np.float64))
+    return np.asarray(np.searchsorted(log_below, np.log(q)) / m)
+
+
+def _equal_models(accuracy: float, n_configs: int, n_samples: int) -> tuple[int, int]:
+    """The checked numbers of models and of test samples."""
+    if not is_number(accuracy) or not 0 <= accuracy <= 1:
+        raise invalid("accuracy", "must lie between 0 and 1", got(accuracy))
+    return check_count(n_configs, "n_configs"), check_count(n_samples, "n_samples")
 
 
 @_document

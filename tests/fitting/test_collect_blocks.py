@@ -8,9 +8,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from collect_estimators import Draws, Raises, Tally, fits
+from collect_estimators import Draws, Raises, Skewed, Tally, fits
 from internals import Plan, State, collect, grid, inner_folds, load, refit, seed_of
-from outfold import select
+from outfold import estimate, select
 from outfold.exceptions import InputError, NeedError, StoreMismatchError
 
 
@@ -209,6 +209,41 @@ def test_fresh_is_the_next_repeat_for_the_selected_configuration(data):
     others = [j for j in range(3) if j != chosen]
     assert np.all(block.state[others] == State.PENDING)
     assert oof.provenance["n_fits"] == 3 * 8 + 4
+
+
+def test_fresh_of_several_metrics_fits_each_winner_once(data, tmp_path):
+    X, y = data
+    log = str(tmp_path / "log")
+    # The first two rank alike, and the first of equals wins; but only the second has good probabilities.
+    configs = {"skewed": Skewed(1.0, log), "good": Tally(1.0, log), "poor": Tally(-1.0, log)}
+    metrics = ["log_loss", "roc_auc", "accuracy", "brier"]
+    oof = collect(configs, X, y, Plan(4), fresh=metrics)
+    winners = {metric: select.best(oof, metric).name for metric in metrics}
+    assert oof.criterion.metric == "log_loss"
+    done = {oof.configs[j] for j in np.flatnonzero(np.all(oof.blocks["fresh"].state == State.DONE, axis=(1, 2)))}
+    assert done == set(winners.values())
+    assert len(done) == 2
+    assert fits(log) == oof.provenance["n_fits"] == 3 * 4 + 2 * 4
+    for metric in metrics:
+        alone = collect(configs, X, y, Plan(4), fresh=metric)
+        found = estimate.cvm_cv(oof, metric)
+        assert found.selected == winners[metric]
+        assert found.value == estimate.cvm_cv(alone, metric).value
+
+
+def test_fresh_beside_a_metric_and_in_three_parts(data):
+    configs = {"good": Tally(1.0), "skewed": Skewed(1.0)}
+    oof = collect(configs, *data, Plan(4), metric="accuracy", fresh=[True, "log_loss"])
+    assert oof.criterion.metric == "accuracy"
+    assert estimate.cvm_cv(oof).metric == "accuracy"
+    assert estimate.cvm_cv(oof, "log_loss").metric == "log_loss"
+    parts = collect(configs, *data, Plan.three_way(), fresh=("accuracy", "log_loss"))
+    for metric in ("accuracy", "log_loss"):
+        assert estimate.three_way(parts, metric).metric == metric
+    with pytest.raises(InputError, match="fresh must be True, a metric or a list of metrics; got \\[\\]"):
+        collect(configs, *data, Plan(4), fresh=[])
+    with pytest.raises(InputError, match="rocauc"):
+        collect(configs, *data, Plan(4), fresh=["accuracy", "rocauc"])
 
 
 def test_fresh_follows_the_rule(data):

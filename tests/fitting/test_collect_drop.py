@@ -352,7 +352,10 @@ def test_auto_adds_repeats_until_the_rule_holds(data):
     assert not [note for note in oof.notes if note.code == "OF401"]
 
 
-@pytest.mark.parametrize("stop", [stability.Fixed(3), stability.KS(0.7), stability.Width(0.5), None], ids=str)
+STOPS = [stability.Fixed(3), stability.KS(0.7), stability.Width(0.5), stability.Leader(3), None]
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=str)
 def test_every_stop_rule(data, stop):
     oof = collect(two(), *data, Plan(folds=3), repeats="auto", stop=stop, max_repeats=9)
     rule = stability.Rank() if stop is None else stop
@@ -394,6 +397,28 @@ def test_an_interrupted_store_shows_the_repeats_begun(data, path, log):
     assert part.provenance["stopped_after"] is None
     assert np.sum(part.state == State.DONE) == 2 * 4
     assert np.isfinite(of.estimate.bbc(part, "roc_auc", n_resamples=20).value)
+
+
+@pytest.mark.parametrize("drops", [None, drop.Bootstrap(min_predictions=60, n_resamples=200)], ids=["all", "drop"])
+def test_the_lead_is_the_same_after_an_interruption(data, path, drops):
+    """Rules decide from the predictions alone, so an interruption at any cell changes nothing."""
+    stop = stability.Leader(4, order=True, metric="accuracy")
+    arguments = {"plan": Plan(folds=3), "repeats": "auto", "stop": stop, "max_repeats": 12, "drop": drops}
+    whole = collect(configs(), *data, **arguments)
+    assert 5 <= whole.n_repeats < 12
+    assert (drops is None) == (not whole.provenance.get("drops"))
+    for after in (10, 30):
+
+        def press(done, total, after=after):
+            if done >= after:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            collect(configs(), *data, **arguments, store=path, progress=press)
+    again = collect(configs(), *data, **arguments, store=path, n_jobs=2)
+    equal(again, whole)
+    equal(load(path), whole)
+    assert again.provenance["stopped_after"] == whole.n_repeats
 
 
 def test_the_cap_and_the_rule_may_change(data, path, log):
@@ -439,7 +464,7 @@ def test_files_with_room_up_to_the_cap_go_on(data, path, drops):
     low = collect(configs(), *data, **arguments, stop=stability.Fixed(2), store=path)
     header = low.sel(repeat=[0])
     with Store.open(path, header, low.provenance["identity"]) as store:
-        store.grow(Plan(folds=3, repeats=50).split(header.target))
+        store.grow({"oof": Plan(folds=3, repeats=50).split(header.target)})
     assert repeats_in(path) == 50
     equal(load(path), low)
     high = collect(configs(), *data, **arguments, stop=stability.Fixed(4), store=path)
@@ -452,7 +477,8 @@ def test_a_store_with_other_splits_of_later_repeats_is_refused(data, path):
     low = collect(two(), *data, **arguments, stop=stability.Fixed(1), store=path)
     with Store.open(path, low, low.provenance["identity"]) as store:
         first, other = (Plan(folds=3, repeats=2).split(low.target, rng=rng) for rng in (0, 1))
-        store.grow(replace(first, folds=np.stack([first.folds[:, 0], other.folds[:, 1]], axis=1)))
+        folds = np.stack([first.folds[:, 0], other.folds[:, 1]], axis=1)
+        store.grow({"oof": replace(first, folds=folds)})
     with pytest.raises(StoreMismatchError, match=r"run.oof was made with other splits of the same plan\."):
         collect(two(), *data, **arguments, stop=stability.Fixed(2), store=path)
 

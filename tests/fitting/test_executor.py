@@ -67,7 +67,7 @@ def test_both_executors_give_the_same_bits(data, picks, fold):
         executor = job.executor
         templates = [executor.templates[j] for j in executor.order]
         worker = WorkerSettings(job.samples, job.reader)
-        batch = Batch(worker, executor.token, holdout, one_repeat(job.splits, 0), job.seed_of(holdout), templates)
+        batch = Batch(worker, executor.token, holdout, one_repeat(job.splits, 0), *job.seeds_of(holdout), templates)
         outcomes = run_batch(executor, batch)
         found.append({outcome.name: outcome for outcome in outcomes})
     shared, plain = found

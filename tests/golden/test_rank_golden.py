@@ -276,3 +276,18 @@ def test_bayesian_signed_rank_equals_baycomp(golden):
     found = of.rank.signed_rank_bayes(scores, None, "x", "y", rope=ref["rope"], prior=ref["prior"])
     np.testing.assert_allclose(found.probabilities, ref["probs_winner_share"], atol=0.01)
     np.testing.assert_allclose(found.details["expected"], ref["mean"], atol=0.01)
+
+
+def test_verdicts_of_table_2_of_raeder_2010():
+    """Two partitions of the same data sets: the printed digits give one finding, and none the other way."""
+    table = np.moveaxis([[C45_216, HDDT_216], [C45_459, HDDT_459]], 1, 2)
+    found = of.stability.flips(table, "roc_auc", 0, 1)
+    assert found.verdicts == ("algorithm 0", "undecided")
+    assert [one.pvalue for one in found.comparisons] == pytest.approx([0.00129, 0.229], abs=5e-4)
+    for one, (a, b) in zip(found.comparisons, ((C45_216, HDDT_216), (C45_459, HDDT_459)), strict=True):
+        assert one.pvalue == of.rank.wilcoxon({"a": a, "b": b}, "roc_auc", "a", "b").pvalue
+    # The mean ranks 1.72 and 1.28 that the paper prints for the second are those of 13 wins in 18.
+    assert found.comparisons[1].wins[:3] == (5, 0, 13)
+    assert found.flipped == 0.5
+    assert found.agreement == 0
+    assert not found.opposite

@@ -185,3 +185,20 @@ def test_power_of_one_difference_and_names(oof, powers):
     other = of.compare.power(oof.sel(repeat=0), "error", 0, 1, 0.1, test="mcnemar", n_simulations=20)
     with pytest.raises(InputError, match="needs results of one metric"):
         of.plot.power([powers[0], other])
+
+
+def test_flips_are_coloured_by_verdict(oof):
+    found = of.stability.flips(oof, "accuracy", "good", "fair")
+    ax = of.plot.flips(found)
+    ax.figure.canvas.draw()
+    drawn = [(line.get_xdata(), line.get_ydata()) for line in ax.lines]
+    for i, one in enumerate(found.comparisons):
+        assert any(np.array_equal(x, [i + 1] * 2) and np.array_equal(y, one.interval) for x, y in drawn)
+    assert ax.get_title("left") == "accuracy: good minus fair"
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == [
+        f"{words}: {share:.0%}"
+        for words, share in zip(("good is better", "fair is better", "undecided"), found.shares.values(), strict=True)
+    ]
+    with pytest.raises(InputError, match=r"needs Flips, as `?stability"):
+        of.plot.flips([1])

@@ -14,7 +14,7 @@ from ..data.predictions import Predictions
 from ..data.scores import FoldScores
 from ..metrics import MetricLike
 from ..metrics._scoring import fold_scores
-from ..results import Comparison, Comparisons, Power, Ranking
+from ..results import Comparison, Comparisons, Flips, Power, Ranking
 from ..results._diagram import cd_lines
 from . import description as chart
 
@@ -149,6 +149,51 @@ def _sides(pair: Comparison, alone: bool, control: str | None) -> str:
     left, right = (pair.b, pair.a) if pair.greater_is_better else (pair.a, pair.b)
     sides = f"← {formatting.shorten(left, 26)} better      {formatting.shorten(right, 26)} better →"
     return f"difference of {pair.metric}\n{sides}"
+
+
+def flips(found: Any) -> chart.Chart:
+    """The difference in each partition with its interval, coloured by the verdict."""
+    made = chart.check_result(found, Flips, "flips", "stability.flips")
+    first = made.comparisons[0]
+    marks: list[chart.Mark] = [chart.GuideLine("y", 0.0)]
+    if made.overall is not None:
+        words = f"all repeats: {formatting.number(made.overall.difference, sign=True)}"
+        marks.append(chart.GuideLine("y", made.overall.difference, dashes=chart.DASHED, tip=words))
+    styles: dict[str, tuple[str, chart.Marker]] = {made.a: ("orange", "circle"), made.b: ("blue", "square")}
+    keys = []
+    for verdict, share in made.shares.items():
+        tone, marker = styles.get(verdict, ("ink", "diamond"))
+        at = [i for i, said in enumerate(made.verdicts) if said == verdict]
+        own, tips = [made.comparisons[i] for i in at], [_flip_tip(made, i) for i in at]
+        for i, one, tip in zip(at, own, tips, strict=True):
+            if one.interval is not None:
+                marks.append(chart.Line([i + 1, i + 1], one.interval, tone, width=1.2, tip=tip))
+        told = verdict in (made.a, made.b)
+        heights = [one.difference for one in own]
+        points = chart.Points([i + 1 for i in at], heights, tone, marker, 5.5, open=not told, tips=tips)
+        marks.append(points)
+        words = f"{formatting.shorten(verdict, 30)} is better" if told else verdict
+        keys.append(chart.Key(f"{words}: {share:.0%}", points, verdict))
+    bars = "" if first.interval is None else f" Bars: {100 * first.confidence_level:g}% intervals."
+    of = "partition" if made.size == 1 else f"group of {made.size} repeats"
+    return chart.Chart(
+        "flips",
+        f"{made.metric}: {made.a} minus {made.b}",
+        f"{made.method} on each {of}.{bars} Dashed: all together. Two agree with probability {made.agreement:.2f}",
+        "Does the verdict depend on the partition?",
+        f"The difference in each {of} by {made.method}, coloured by its verdict.{bars} Dashed: all repeats together.",
+        chart.Axis(of, 0.5, len(made.comparisons) + 0.5, scale="whole"),
+        chart.Axis(f"difference of {chart.direction(made.metric, first.greater_is_better)}", hold=(0.0,), grid=True),
+        marks,
+        {"verdicts": list(made.verdicts), "difference": [one.difference for one in made.comparisons]},
+        keys,
+    )
+
+
+def _flip_tip(made: Flips, i: int) -> str:
+    one = made.comparisons[i]
+    p = "" if one.pvalue is None else f", p = {formatting.pvalue(one.pvalue)}"
+    return f"{i + 1}: {formatting.number(one.difference, sign=True)}{p}\n{one.decision}"
 
 
 class Matrix(NamedTuple):

@@ -179,6 +179,8 @@ OF533 tip | a winner at the edge of the grid | Raschka 2018, sect. 3.2
     Try values beyond it, and collect them into the same store, so that all tried configurations are counted.
 OF534 tip | a number of epochs chosen on fewer samples | Tsamardinos et al. 2015, sect. 9
     Choose by something that does not depend on the sample size, such as early stopping inside the fit.
+OF535 caution | a score that falls as training grows | Tsamardinos et al. 2015, sect. 2 and 9
+    Look at a learning curve (`curves.learning`); let the fit find what depends on the number of samples, such as epochs.
 OF541 caution | a winner that rarely led | Raeder et al. 2010, sect. IV-A
     Add repeats: `repeats="auto"` adds them until the order settles.
 OF542 tip | skewed scores over repeats | Raeder et al. 2010, sect. IV-B

@@ -11,9 +11,16 @@ from numpy.typing import NDArray
 
 from ..arguments import is_number
 from ..data.duplicates import held_out_with_twin, row_codes
-from ..exceptions import got, invalid
-from ..formatting import compact, count, interval, number, seconds
+from ..data.predictions import Predictions, State
+from ..data.scores import layout
+from ..exceptions import NeedError, got, invalid
+from ..formatting import compact, count, interval, number, pvalue, seconds
+from ..metrics import Metric
 from ..metrics._baseline import class_shares, majority
+from ..metrics._scoring import alone
+from ..metrics._units import UnitValues, allowance_of, degrees_of_freedom, design_of, unit_values
+from ..stats import training
+from ..stats.paired import student
 from ..stats.selection import argbest, rank_correlations, running_moments
 from .case import Case, finds
 
@@ -377,6 +384,48 @@ def passes(case: Case) -> str | None:
                 f"{oof.n_samples:,}, the model may need more."
             )
     return None
+
+
+_FALLS = 0.01  # the largest p value at which a score counts as falling
+
+
+@finds("OF535")
+def falls(case: Case) -> str | None:
+    """A winner that is better with fewer samples: nested cross-validation has models of a part of the training samples."""
+    won, metric = case.selection, case.metric
+    if won is None or "inner" not in case.oof.blocks or metric.needs == "live" or len(case.split_groups):
+        return None
+    if layout(case.oof) not in ("kfold", "balanced"):  # no test of this variance is valid for leave-one-out
+        return None
+    oof = alone(case.oof, won.name)
+    inner = oof.blocks["inner"]
+    if any(np.any(part.state[:, part.planned] != State.DONE) for part in (oof, inner)):
+        return None
+    try:
+        more, fewer = unit_values(oof, metric), unit_values(inner, metric)
+    except NeedError:  # undefined without some sample
+        return None
+    of_repeat = (1, oof.n_repeats, oof.n_folds, -1)
+    held = (fewer.folds >= 0).reshape(of_repeat)
+    values = np.where(held, fewer.values.reshape(of_repeat), 0.0).sum(axis=2) / held.sum(axis=2)
+    p = _worse(oof, metric, more, metric.sign * (more.values - values))
+    if not p <= _FALLS:
+        return None
+    sizes = [np.sum((inner.folds[:, r] >= 0) & (inner.folds[:, r] != k)) for r, k in inner.splits.cells]
+    few, many = (number(float(scores.mean())) for scores in (values, more.values))
+    return (
+        f"the {metric.name} of {won.name} is {few} with {np.mean(sizes):,.0f} samples to train on and {many} with "
+        f"{case.mean_training:,.0f} (p = {pvalue(p)}): it gets worse as the training part grows."
+    )
+
+
+def _worse(oof: Predictions, metric: Metric, units: UnitValues, gain: NDArray[np.float64]) -> float:
+    """One-sided p value of a mean gain (1, R, U) that is below 0, with the variance of `compare.t_training`; 1 above 0."""
+    parts = training.variance_parts(gain, units.folds)
+    variance = training.variance_of_mean(parts, design_of(oof, gain.shape[2]), allowance_of(oof, metric))
+    df = degrees_of_freedom(oof, metric, units.n_held)
+    tested = student(gain.mean(axis=(1, 2)), variance, df, 0.95, np.array([_ROUNDING]))
+    return float(tested.pvalue[0]) / 2 if tested.statistic[0] < 0 else 1.0
 
 
 # -- what another partition would have picked -----------------------------------------------------------------

@@ -234,6 +234,7 @@ def auto(
 
 
 Adjust = Literal["holm", "bonferroni", "bh", "westfall_young", "none"]
+AdjustPvalues = Literal["holm", "bonferroni", "bh", "none"]  # those that need the p values only
 
 _ADJUST: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "holm": adjustments.holm,
@@ -310,12 +311,17 @@ def pairs(
     )
 
 
+def adjust_pvalues(p: NDArray[np.float64], adjust: str) -> NDArray[np.float64]:
+    """(P,) p values adjusted for their number, by these alone."""
+    return np.asarray(_ADJUST[adjust](p))
+
+
 def _adjusted(
     adjust: str, p: NDArray[np.float64], compared: ComparedConfigs, pairs: NDArray[np.intp], alternative: str
 ) -> NDArray[np.float64]:
     """(P,) p values adjusted for their number."""
     if adjust != RESAMPLED:
-        return np.asarray(_ADJUST[adjust](p))
+        return adjust_pvalues(p, adjust)
     check_requirements(f"`adjust={adjust!r}`", (PREDICTIONS,), compared, "Use `adjust='holm'`.")
     scoring, sign = compared.scoring, compared.sign
     blocks = sample_bootstrap(scoring, False, _SEED).blocks(_N_DRAWS)
@@ -372,11 +378,11 @@ def _first(compared: ComparedConfigs, hypothesis: Hypothesis, test: PairTest) ->
     return None, ""
 
 
-def unadjusted_notes(n_pairs: int, alpha: float = 0.05) -> tuple[Note, ...]:
-    """A caveat where many pairs are compared, so that some would differ by chance alone."""
-    if n_pairs < _MANY:
+def unadjusted_notes(n: int, alpha: float = 0.05, what: str = "pairs") -> tuple[Note, ...]:
+    """A caveat where many tests are made, so that some would find a difference by chance alone."""
+    if n < _MANY:
         return ()
-    expected = n_pairs * alpha
+    expected = n * alpha
     about = f"{expected:.2g}" if expected < 10 else f"{expected:,.0f}"
-    text = f"{n_pairs:,} pairs without adjustment: {about} of them would be found to differ by chance alone."
-    return (Note("OF307", text),)
+    differ = "be found to differ" if what == "pairs" else "show a difference"
+    return (Note("OF307", f"{n:,} {what} without adjustment: {about} of them would {differ} by chance alone."),)

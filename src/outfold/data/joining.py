@@ -15,6 +15,7 @@ from .cells import Response, State, cell_mask
 from .criterion import Criterion
 from .notes import Note
 from .predictions import Predictions
+from .seeds import SEEDED
 
 Suffixes = tuple[str, str]
 
@@ -140,6 +141,8 @@ def _with_ending(oof: Predictions, names: set[str], ending: str) -> Predictions:
         return name + ending if name in names else name
 
     facts = dict(oof.provenance)
+    if SEEDED in facts:
+        facts[SEEDED] = sorted(map(new, facts[SEEDED]))
     if "specs" in facts:
         facts["specs"] = {new(name): spec for name, spec in facts["specs"].items()}
     if "drops" in facts:
@@ -217,4 +220,5 @@ def _provenance(first: Predictions, second: Predictions) -> dict[str, Any]:
     facts = {key: value for key, value in a.items() if key in b and b[key] == value}
     drops = [*a.get("drops", ()), *b.get("drops", ())]
     specs: Mapping[str, Any] = {**a.get("specs", {}), **b.get("specs", {})}
-    return facts | ({"drops": drops} if drops else {}) | ({"specs": specs} if specs else {})
+    seeded = {SEEDED: sorted({*a[SEEDED], *b[SEEDED]})} if SEEDED in a and SEEDED in b else {}
+    return facts | seeded | ({"drops": drops} if drops else {}) | ({"specs": specs} if specs else {})

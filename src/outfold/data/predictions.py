@@ -25,6 +25,7 @@ from .criterion import Aggregate, Criterion
 from .ledger import LEDGER, TEST_PART, in_words
 from .notes import Note
 from .plan import Kind, Plan
+from .seeds import SEEDS
 from .splitting import Splits, fingerprint, group_codes
 from .survival import losses, span
 from .target import Target
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 # In the provenance: repeats are added until it is enough.
 AUTO = "auto"
+# Blocks that have one repeat, or several next to each other, for each repeat: one for every outer fold, round or seed.
+_BY_REPEAT = ("inner", "inbag", SEEDS)
 
 
 _TEXTS = {
@@ -123,7 +126,7 @@ class Predictions(WithConfigs):
     blocks : mapping
         Named further predictions: ``inner`` (nested CV), ``fresh`` (of the selected configuration, on a new partition or
         the test part), ``inbag`` (of bootstrap rounds for the samples they drew), ``resub`` (of models fitted on all samples
-        for the same samples).
+        for the same samples), ``seeds`` (of each seed, where predictions are means over several).
     messages : mapping
         Why cells failed, by (configuration, repeat, fold).
     notes : tuple of Note
@@ -317,12 +320,11 @@ class Predictions(WithConfigs):
         kind: Kind = "given" if self.plan.kind == "blocked" else self.plan.kind
         messages = {(c, index.index(r), k): v for (c, r, k), v in self.messages.items() if r in index}
         # Another block was made for a choice among all repeats.
-        blocks = {name: block for name, block in self.blocks.items() if name in ("inner", "inbag", "resub")}
-        if "inner" in blocks:  # one repeat for every outer fold
-            n = blocks["inner"].n_repeats // self.n_repeats
-            blocks["inner"] = blocks["inner"]._sel_repeats([r * n + k for r in index for k in range(n)])
-        if "inbag" in blocks:
-            blocks["inbag"] = blocks["inbag"]._sel_repeats(index)
+        blocks = {name: block for name, block in self.blocks.items() if name in (*_BY_REPEAT, "resub")}
+        for name in _BY_REPEAT:
+            if name in blocks:
+                n = blocks[name].n_repeats // self.n_repeats
+                blocks[name] = blocks[name]._sel_repeats([r * n + k for r in index for k in range(n)])
         return replace(
             self,
             data=self.data[index],

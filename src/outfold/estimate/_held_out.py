@@ -14,6 +14,7 @@ from ..data.criterion import AGGREGATES
 from ..data.inner import leaves_out_pairs
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
+from ..data.seeds import fits_of_cells
 from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, Scoring, recorded_metric, selecting
@@ -188,7 +189,7 @@ def cvm_cv(
     """Estimate the performance of the selected configuration by cross-validating it on a new random partition (double CV).
 
     This is less optimistic than the winner's cross-validation score, but still optimistic: the same samples selected it. So
-    it has no interval. It is Algorithm 3 of [1]_.
+    it has no interval. It is Algorithm 3 of [1]_. For several metrics, collect with a list: ``fresh=["accuracy", "roc_auc"]``.
 
     Parameters: {oof, recorded_metric, rule, aggregate}
     Returns: {estimate}
@@ -260,7 +261,7 @@ def nested(
     # Few samples of a fold make R2 too low, and average precision too high; shares of pairs, and means, have no such bias.
     by_fold = scoring.metric.pointwise or scoring.metric.within is not None
     value = float(Scoring(of_search, scoring.metric, "fold" if by_fold else "pooled").scores()[0, 0])
-    fits = _nested_fits(oof)
+    fits = _nested_fits(oof, list(tuned.picks.values()), selection.index)
     level, n_resamples = check_confidence_level(confidence_level), check_count(n_resamples, "n_resamples", 2)
     intervals, no_interval = _interval_by_bbc(oof, scoring, own_rule, value, n_resamples, rng)
     return build(
@@ -294,14 +295,17 @@ def _interval_by_bbc(
     return found.intervals.of_one_choice(value), ()
 
 
-def _nested_fits(oof: Predictions) -> dict[str, int]:
+def _nested_fits(oof: Predictions, picked: list[int], selected: int) -> dict[str, int]:
     """Fits behind a nested CV, the final one included: those done here, and those of the papers' protocol."""
-    c, k, r = oof.n_configs, oof.n_folds, oof.n_repeats
-    inner = oof.blocks["inner"]
-    outer_cells, inner_cells = (int(np.sum(part.state[:, part.planned] != State.PENDING)) for part in (oof, inner))
+    of_cell, inner_block = fits_of_cells(oof.provenance, oof.configs), oof.blocks["inner"]
+    outer, inner = (
+        int(of_cell @ np.sum(part.state[:, part.planned] != State.PENDING, axis=1)) for part in (oof, inner_block)
+    )
+    final, again = int(of_cell[selected]), int(of_cell[picked].sum())
     if not leaves_out_pairs(oof):
-        return {"fits": outer_cells + inner_cells + 1, "inner_folds": inner.n_folds}
-    return {"fits": outer_cells + inner_cells // 2 + 1, "fits_plain": r * (c * k * k + k) + 1}
+        return {"fits": outer + inner + final, "inner_folds": inner_block.n_folds}
+    plain = oof.n_repeats * oof.n_folds**2 * int(of_cell.sum()) + again + final
+    return {"fits": outer + inner // 2 + final, "fits_plain": plain}
 
 
 def _nested_words(fits: Mapping[str, int]) -> str:

@@ -6,7 +6,7 @@ The walk goes on in `job`, `dispatcher`, `worker` and `executor`; results gather
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from typing import Any, Literal
 from ..data.ledger import TEST_PART
 from ..data.plan import Plan
 from ..data.predictions import Predictions, begun, recording
+from ..data.seeds import n_seeds
 from ..docstrings import fill_common
 from ..drop import DropRuleLike
 from ..exceptions import invalid
@@ -29,7 +30,7 @@ from .configs import as_configs
 from .data import as_features, as_given, as_labels, as_table, digest, n_rows
 from .dispatcher import Dispatcher, ResultsReopened, inner_holdouts
 from .early_stopping import EarlyStopping
-from .estimators import make_templates, seed_of
+from .estimators import make_templates, seeds_of
 from .job import Job, Options, Share, make_job
 from .limits import interrupt_on_termination, own_random_state
 from .predict import ModelKind
@@ -55,7 +56,7 @@ def collect(
     metric: MetricLike | None = None,
     aggregate: Aggregate = "pooled",
     rule: RuleLike = None,
-    fresh: MetricLike | bool | None = None,
+    fresh: MetricLike | Sequence[MetricLike] | bool | None = None,
     resub: bool | None = None,
     drop: DropRuleLike = None,
     repeats: int | Literal["auto"] | None = None,
@@ -71,6 +72,7 @@ def collect(
     share: Share = "exact",
     share_check: bool = True,
     scorers: Any = None,
+    seeds: int = 1,
     explain: bool | Callable[[str], object] = False,
 ) -> Predictions:
     """Out-of-fold predictions of every configuration.
@@ -124,9 +126,10 @@ def collect(
         one fold (for AUC and concordance), or the mean over folds, as in scikit-learn.
     rule : callable or rule of `outfold.select`, optional
         How a configuration is selected by its score; `select.best` by default.
-    fresh : bool, str, callable or Metric, optional
+    fresh : bool, str, callable, Metric or list of these, optional
         True cross-validates the selected configuration again on a new partition. In a three-way plan it is fitted on the train
-        and validation parts and predicts the test part (block ``fresh``). A metric selects by that one.
+        and validation parts and predicts the test part (block ``fresh``). A metric selects by that one. With several metrics, the
+        winner of each is fitted again, once if it is the same; the first of them selects elsewhere, unless you give `metric`.
     resub : bool or None
         Also fit each configuration on all samples and predict them (block ``resub``). None does so for bootstrap plans,
         whose rounds also predict what they were trained on (block ``inbag``).
@@ -169,6 +172,12 @@ def collect(
         Functions of (estimator, X, y), called with each fitted model and the samples it left out. Give them for what predictions
         cannot tell, such as a number of coefficients. Their values are kept by fold (``oof.live_scores``). If a function raises,
         its value is NaN; with ``on_error="raise"`` the fit has failed. Each model is then fitted by itself: nothing is shared.
+    seeds : int
+        How many models to fit, each with a seed of its own, if an estimator has ``random_state=None``; others are fitted once.
+        Their mean prediction counts (sect. 9 of [1]_). The label is that of the mean where ``predict`` is known to follow from
+        it. Else most models decide, and of a tie the mean, or the first class where only labels are kept. A score of `scorers`
+        is the mean over models. The block ``seeds`` keeps the predictions of each seed, for `stability.variance`; the first
+        seed is that of ``seeds=1``. `refit` gives the mean of as many models.
     explain : bool or callable
         Print what is going to be shared before the work begins. A function is called with the text instead.
 
@@ -178,6 +187,7 @@ def collect(
         Of these configurations in this order. A cell is failed if its fit raised an exception, took too long, predicted NaN or
         ended its worker process (a crash in this process, if it is one of the workers, ends all). A cell is dropped if its
         configuration was dropped before; ``oof.drop_log`` says when and why. Labels are those of the models' ``predict``.
+    References: {tsamardinos2015}
 
     Examples: {iris}
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -189,7 +199,7 @@ def collect(
     also |= {"metric": metric, "aggregate": aggregate, "rule": rule}
     until = {"drop": drop, "repeats": repeats, "stop": stop, "max_repeats": max_repeats, "timeout": timeout}
     work = {"rng": rng, "n_jobs": n_jobs, "threads": threads, "share": share, "share_check": share_check}
-    work["scorers"] = scorers
+    work |= {"scorers": scorers, "seeds": seeds}
     kept = {"store": store, "progress": progress, "retry_failed": retry_failed, "on_error": on_error}
     options = Options.checked(plan, **data, **also, **until, **work, **kept)
     if options.plan.has_test_part:
@@ -208,10 +218,9 @@ def explained(job: Job) -> str:
 def run_job(job: Job) -> Predictions:
     """Fit what is missing and give back everything there is."""
     options = job.options
-    if options.fresh is not None and not isinstance(
-        options.fresh, bool
-    ):  # refuse what cannot select before the work, not after
-        bind(job.header, options.fresh)
+    for metric in options.fresh or ():
+        if metric is not None:  # refuse what cannot select before the work, not after
+            bind(job.header, metric)
     for decides in (options.drop, options.stop):
         if decides is not None:
             decides.check(job.header)
@@ -257,7 +266,8 @@ def run_job(job: Job) -> Predictions:
             interrupt.add_note(f"{so_far} were done. {keep}" if options.store is None else goes_on)
             raise
         finally:
-            facts = dispatcher.facts() | (stopping.facts() if stopping else {})
+            facts = dispatcher.facts()
+            facts |= stopping.facts(facts) if stopping else {}
             notes = (*job.notes(facts), *dispatcher.executor.notes(), *(stopping.notes() if stopping else ()))
             if store is not None:
                 store.update(notes=notes, **facts)
@@ -303,7 +313,8 @@ def refit(
     Returns
     -------
     estimator
-        A fitted clone. If it has ``random_state=None``, it gets a seed that is derived from the seed of the predictions.
+        A fitted clone. If it has ``random_state=None``, it gets a seed that is derived from the seed of the predictions. If
+        several seeds were averaged, the mean of as many models.
 
     Examples: {iris}
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -348,16 +359,21 @@ def refit_one(
             needed = "is not what the predictions came from, so the estimate would not be of this model"
             remedy = f"Give the same `{what}`; for other data fit a clone of the configuration yourself."
             raise invalid(what, needed, remedy=remedy)
-    seed = seed_of(int(oof.provenance.get("seed", 0)))
+    seeds = seeds_of(n_seeds(oof.provenance) if template.seeded else 1, int(oof.provenance.get("seed", 0)))
     asked = oof.provenance.get("threads")
     threads = threads_alone([named[selected]], features) if asked is None else int(asked)
     openmp: AbstractContextManager[Any] = nullcontext() if threads is None else limit_threads("openmp", threads)
+    models = [template.make(seed) for seed in seeds]
     with limit_threads("blas"), openmp, own_random_state() as seed_globals:
-        seed_globals(seed)
-        model = template.make(seed)
-        with around(model):
-            model.fit(*((features,) if labels is None else (features, labels)), **fit_params)
-    return model
+        for model, seed in zip(models, seeds, strict=True):
+            seed_globals(seed)
+            with around(model):
+                model.fit(*((features,) if labels is None else (features, labels)), **fit_params)
+    if len(models) == 1:
+        return models[0]
+    from .seed_average import SeedAverage  # here: a class of scikit-learn's
+
+    return SeedAverage(models, oof.response, oof.target.classes).fitted()
 
 
 def _given_samples(oof: Predictions, X: Any) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.predictions import Predictions, State
+from ..data.seeds import SEEDS, each_seed
 from ..data.splitting import Splits
 from ..exceptions import StoreMismatchError
 from .worker import CellKey, FitOutcome
@@ -25,12 +26,16 @@ class CellResult(NamedTuple):
     scores: Mapping[str, float] | None = None
 
     @classmethod
-    def of(cls, outcome: FitOutcome, i: int, n: int) -> CellResult:
-        """The `i`-th of the `n` cells that a fit fills."""
+    def of(cls, outcome: FitOutcome, i: int) -> CellResult:
+        """The `i`-th of the cells that a fit fills."""
+        holdout = outcome.holdout
+        n_seeds = holdout.n_seeds * len(holdout.cells)
+        n = len(holdout.slots) - n_seeds
         values = None if outcome.values is None else outcome.values[i]
         labels = outcome.labels[i] if outcome.labels else None
         scores = outcome.scores.values if outcome.scores is not None and i == 0 else None
-        return cls(values, outcome.message, outcome.seconds / n, labels, scores)
+        # The time of a mean is that of all its seeds, whose own cells have a share of it each.
+        return cls(values, outcome.message, outcome.seconds / (n if i < n else n_seeds), labels, scores)
 
     def row(self, block: str, name: str, repeat: int, fold: int) -> tuple[Any, ...]:
         """The result as a row of the store."""
@@ -167,7 +172,7 @@ class ResultBuffer:
         configs = [self.position[outcome.name] for outcome in outcomes]
         rows = []
         for i, (name, repeat, fold) in enumerate(slots):
-            cells = [CellResult.of(outcome, i, len(slots)) for outcome in outcomes]
+            cells = [CellResult.of(outcome, i) for outcome in outcomes]
             self.blocks[name].put(configs, repeat, fold, cells)
             if self.store is not None:
                 rows += [cell.row(name, o.name, repeat, fold) for o, cell in zip(outcomes, cells, strict=True)]
@@ -220,9 +225,13 @@ class ResultBuffer:
             problem = f"{self.store.path.name} was made with other splits of the same plan"
             raise StoreMismatchError(problem, remedy="Use another `store`, or delete it to start anew.")
         if splits.n_repeats > n:
+            grown = {"oof": splits}
+            if SEEDS in self.blocks:
+                grown[SEEDS] = each_seed(splits, self.blocks[SEEDS].n_repeats // self.oof.n_repeats)
             if self.store is not None:
-                self.store.grow(splits)
-            self.oof.grow(splits)
+                self.store.grow(grown)
+            for name, block in grown.items():
+                self.blocks[name].grow(block)
 
     def record(self, **facts: Any) -> None:
         """Facts for the provenance of the store, at once."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import formatting, metrics
 from ..data.predictions import Predictions, State
+from ..data.seeds import SEEDS, seeds_made
 from ..data.splitting import NOT_HELD_OUT, Splits
 from ..exceptions import CollectError, FitFailedError, InputError
 from ..metrics import MetricLike
@@ -35,6 +36,8 @@ _LARGEST_BATCH = 200
 _PATIENCE = 3.0
 # Seconds that the first fit may have taken to load and prepare what later ones find there.
 _FIRST_SECONDS = 0.1
+# Blocks whose cells are filled by the fits of other cells.
+_WITH_OTHERS = ("inbag", SEEDS)
 # Warnings about code, not about the fit.
 _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 
@@ -42,9 +45,11 @@ _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationW
 # -- what to fit ----------------------------------------------------------------------------------------
 
 
-def single_holdouts(splits: Splits, block: str = "oof", training_block: str | None = None) -> list[Holdout]:
+def single_holdouts(
+    splits: Splits, block: str = "oof", training_block: str | None = None, n_seeds: int = 0
+) -> list[Holdout]:
     """One fit for each fold."""
-    return [Holdout(block, r, (k,), ((r, k),), training_block) for r, k in splits.cells]
+    return [Holdout(block, r, (k,), ((r, k),), training_block, n_seeds) for r, k in splits.cells]
 
 
 def trained_holdouts(splits: Splits) -> list[Holdout]:
@@ -240,8 +245,8 @@ class Dispatcher:
         before = buffer.oof.start
         executor = job.executor.continuing(before.provenance.get("sharing", {}), before.notes)
         self._schedule = self._make_schedule(executor, slowest_first=job.pool.n_workers > 1)
-        # Cells of these configurations that nothing is left to do for; those of `inbag` come with others.
-        self._before = sum(name in job.configs and block != "inbag" for block, name, _, _ in self.settled)
+        # Cells of these configurations that nothing is left to do for.
+        self._before = sum(name in job.configs and block not in _WITH_OTHERS for block, name, _, _ in self.settled)
         n_open = sum(len(h.cells) * len(self._schedule.missing(h)) for h in (*self.holdouts, *self.own_inner))
         self.progress = Progress(n_open, options.progress, self._leader if self._shows_leader() else None)
 
@@ -275,8 +280,10 @@ class Dispatcher:
         return self._schedule.executor
 
     def main_holdouts(self, splits: Splits) -> list[Holdout]:
-        """One fit for each fold, which also predicts the block of training samples if there is one."""
-        return single_holdouts(splits, training_block="inbag" if "inbag" in self.job.blocks else None)
+        """One fit for each fold, which also fills the blocks of training samples and of seeds if there are any."""
+        n_seeds = self.job.options.seeds if SEEDS in self.job.blocks else 0
+        training_block = "inbag" if "inbag" in self.job.blocks else None
+        return single_holdouts(splits, training_block=training_block, n_seeds=n_seeds)
 
     def so_far(self) -> str:
         """``12 of 40 cells``, with those that earlier calls on the same store did."""
@@ -297,11 +304,11 @@ class Dispatcher:
             self._reopened = False
             raise ResultsReopened
 
-    def fit_fresh(self, by: MetricLike | bool) -> None:
-        """Cross-validate the selected configuration on the new partition."""
-        splits, job = self.job.blocks["fresh"], self.job
-        selected = self._so_far().selection(None if isinstance(by, bool) else by).name
-        self._fit_plainly("fresh", splits, {selected}, job.splits.n_repeats)
+    def fit_fresh(self, by: Sequence[MetricLike | None]) -> None:
+        """Cross-validate the configuration that each metric selects on the new partition."""
+        splits, so_far = self.job.blocks["fresh"], self._so_far()
+        selected = {so_far.selection(metric).name for metric in by}
+        self._fit_plainly("fresh", splits, selected, self.job.splits.n_repeats)
 
     def _so_far(self) -> Predictions:
         """The predictions of these configurations as they are now."""
@@ -355,15 +362,17 @@ class Dispatcher:
         for holdout, positions in schedule.portions():
             if holdout.repeat != repeat:
                 repeat, part = holdout.repeat, one_repeat(splits, holdout.repeat)
-            seed = self.job.seed_of(holdout, first_repeat)
-            yield self._task(schedule.executor, holdout, part, seed, positions)
+            seeds = self.job.seeds_of(holdout, first_repeat)
+            yield self._task(schedule.executor, holdout, part, seeds, positions)
 
     def _task(
-        self, executor: Executor, holdout: Holdout, splits: Splits, seed: int, positions: Sequence[int]
+        self, executor: Executor, holdout: Holdout, splits: Splits, seeds: tuple[int, ...], positions: Sequence[int]
     ) -> ScheduledBatch:
         templates, further = executor.templates, executor.helpers(positions)
         mine, helpers = [templates[j] for j in positions], [templates[j] for j in further]
-        return executor, Batch(self._settings, executor.token, holdout, splits, seed, mine, helpers)
+        return executor, Batch(
+            self._settings, executor.token, holdout, splits, seeds[0], mine, helpers, further_seeds=seeds[1:]
+        )
 
     def _make_settings(self) -> WorkerSettings:
         from sklearn import get_config
@@ -435,18 +444,18 @@ class Dispatcher:
         schedule.executor = schedule.executor.without_disproved(outcomes)
         self.buffer.record(sharing=self.executor.facts())
         self.settled -= keys
-        self.progress.total += sum(block != "inbag" for block, *_ in keys)  # cells of `inbag` come with others
+        self.progress.total += sum(block not in _WITH_OTHERS for block, *_ in keys)
         self._reopened = True
 
     def _count(self, outcomes: Sequence[FitOutcome], holdout: Holdout, schedule: Schedule) -> None:
         """What these fits on one hold-out tell the schedule, the notes and the person who waits."""
         self.settled.update((name, outcome.name, r, k) for name, r, k in holdout.slots for outcome in outcomes)
-        self._n_fits += len(outcomes)
         for outcome in outcomes:
             schedule.learn(outcome.name, schedule.executor.own_seconds(outcome))
             self.executor.count(outcome)
-            if outcome.warnings:
-                self._warned.update({name for name in outcome.warnings if name not in _SILENT})
+            self._n_fits += len(outcome.fits)
+            for fit in outcome.fits:
+                self._warned.update({name for name in fit.warnings if name not in _SILENT})
             if outcome.scores is not None and outcome.scores.problem:
                 self._not_scored[outcome.scores.problem] += 1
             for _ in holdout.cells:
@@ -458,7 +467,7 @@ class Dispatcher:
         """Fit one configuration with nothing beside it: if the process ends again, this fit is the reason."""
         start, executor, (template,) = perf_counter(), schedule.executor, batch.templates
         position = [other.name for other in executor.templates].index(template.name)
-        attempt, where = executor, (batch.holdout, batch.splits, batch.seed, [position])
+        attempt, where = executor, (batch.holdout, batch.splits, (batch.seed, *batch.further_seeds), [position])
         survived = self._survives(self._task(executor, *where), schedule)
         if not survived and executor.shares(position):
             start, attempt = perf_counter(), executor.isolating(position)
@@ -484,12 +493,12 @@ class Dispatcher:
     def _take_hung(self, schedule: Schedule) -> bool:
         """Record the fits that hung, if processes were ended for that."""
         keys = [] if self._folder is None else hung(self._folder)
-        for (block, repeat, left_out, cells, training_block), name, shared in keys:
+        for (block, repeat, left_out, cells, *further), name, shared in keys:
             executor = schedule.executor
             if shared:  # it has yet to be seen whose fault that is
                 schedule.executor = executor.isolating([template.name for template in executor.templates].index(name))
                 continue
-            holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells), training_block)
+            holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells), *further)
             timeout = self.job.options.timeout
             assert timeout is not None
             expired = FitOutcome(holdout, name, None, expired_message(timeout), timeout, ())
@@ -525,9 +534,11 @@ class Dispatcher:
             "warnings": dict(Counter(before.get("warnings", {})) + self._warned),
             "sharing": self.executor.facts(),
         }
+        seeded = [template.name for template in self.job.templates if template.seeded]
+        facts |= seeds_made(self.job.options.seeds, seeded, before)
         if self._not_scored:
             facts["not_scored"] = dict(Counter(before.get("not_scored", {})) + self._not_scored)
-        if self.job.options.inner is True:
+        if self.job.options.inner is True and self.job.options.seeds == 1:  # the papers' protocol has no further seeds
             n = splits.n_folds
             facts["fits_plain"] = splits.n_repeats * (n * n * len(self.buffer.position) + n) + 1
         return facts

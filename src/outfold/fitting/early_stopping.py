@@ -6,7 +6,7 @@ predictions as they were at that fold. So it makes no difference when the work w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from .. import formatting
 from ..data.cells import State, cell_mask
 from ..data.notes import Note
 from ..data.predictions import Predictions
+from ..data.seeds import fits_of_cells
 from ..metrics._candidates import running
 from ..stats.compiling import limit_threads
 from .dispatcher import Dispatcher
@@ -167,12 +168,13 @@ class EarlyStopping:
 
     # -- what to record ---------------------------------------------------------------------------------
 
-    def facts(self) -> dict[str, Any]:
-        """The drops, of configurations of earlier calls too, and how many fits they saved."""
+    def facts(self, made: Mapping[str, Any]) -> dict[str, Any]:
+        """The drops, of configurations of earlier calls too, and how many fits they saved; `made` are other facts."""
         facts: dict[str, Any] = {}
         if self.rule is not None:
             facts["drops"] = self._drops()
-            facts["fits_saved"] = int(np.sum(self.buffer.oof.state[:, : self._n_begun] == State.DROPPED))
+            dropped = np.sum(self.buffer.oof.state[:, : self._n_begun] == State.DROPPED, axis=(1, 2))
+            facts["fits_saved"] = int(fits_of_cells(made, list(self.buffer.position)) @ dropped)
         if self.stop is not None:
             facts["stopped_after"] = self._n_begun if self.stopped else None
             facts["stop"] = repr(self.stop)

@@ -316,7 +316,12 @@ def estimator_text(estimator: Any, params: Mapping[str, Any] | None = None) -> s
 
 def seed_of(rng: int, *key: int) -> int:
     """The seed of one fit; it depends on the hold-out only, so that all configurations share it."""
-    return int(np.random.SeedSequence(rng, spawn_key=key).generate_state(1)[0] >> 1)
+    return seeds_of(1, rng, *key)[0]
+
+
+def seeds_of(n: int, rng: int, *key: int) -> tuple[int, ...]:
+    """The seeds of `n` fits that are averaged; the first ones are those of fewer fits."""
+    return tuple(int(word >> 1) for word in np.random.SeedSequence(rng, spawn_key=key).generate_state(n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,6 +337,7 @@ class EstimatorTemplate:
     frozen: bytes | None = None  # pickled (estimator, parts to seed), where that is possible
     estimator: Any = None  # the clone itself, where `frozen` is None
     trusted: bool = False  # all parts are scikit-learn's own, which do not write into a frame they are given
+    seeded: bool = False  # some part gets a seed for every fit
 
     def make(self, seed: int) -> Any:
         """A fresh estimator, seeded where the user left the seed open."""
@@ -364,7 +370,13 @@ def _copied(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Estimat
             pickle.loads(frozen)
     except Exception:  # a parameter that cannot be pickled; cloning still works
         return None
-    return EstimatorTemplate(name, estimator_text(estimator), frozen=frozen, trusted=_are_trusted([estimator, *values]))
+    return EstimatorTemplate(
+        name,
+        estimator_text(estimator),
+        frozen=frozen,
+        trusted=_are_trusted([estimator, *values]),
+        seeded=bool(unseeded),
+    )
 
 
 def _copies_as_clone(parts: Sequence[Any], values: Sequence[Any]) -> bool:
@@ -414,7 +426,8 @@ def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Estimat
     parts = [params[p.removesuffix(f"__{_SEED_NAME}")] if p != _SEED_NAME else made for p in unseeded]
     frozen = _freeze(made, parts, unseeded, dumps)
     trusted = _are_trusted([made, *params.values()])
-    return EstimatorTemplate(name, estimator_text(made), unseeded, frozen, made if frozen is None else None, trusted)
+    kept = made if frozen is None else None
+    return EstimatorTemplate(name, estimator_text(made), unseeded, frozen, kept, trusted, bool(unseeded))
 
 
 def _are_trusted(values: Iterable[Any]) -> bool:

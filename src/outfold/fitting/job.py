@@ -25,6 +25,7 @@ from ..data.ledger import TEST_PART
 from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions, recording
+from ..data.seeds import SEEDS, each_seed
 from ..data.splitting import NOT_HELD_OUT, Splits, group_codes
 from ..data.survival import times_of
 from ..data.target import MOST_CLASSES, Target, encode
@@ -55,7 +56,7 @@ from .estimators import (
     make_templates,
     one_of_each,
     plain_text,
-    seed_of,
+    seeds_of,
 )
 from .executor import Executor, PlainExecutor
 from .live import LiveScoring
@@ -76,8 +77,8 @@ class Options:
     """How to collect; `collect` documents each option.
 
     What is given is checked and brought to one form: the plan is a `Plan` with its repeats, the seed a number, a rule an
-    instance, `fresh` a metric, True or None. `stop` and `max_repeats` are None unless repeats are added until `stop` holds;
-    `resub` is True or False.
+    instance, `fresh` a tuple of metrics (None for the one that selects) or None. `stop` and `max_repeats` are None unless
+    repeats are added until `stop` holds; `resub` is True or False.
     """
 
     plan: Plan = field(default_factory=Plan)
@@ -92,7 +93,7 @@ class Options:
     metric: MetricLike | None = None
     aggregate: Aggregate = "pooled"
     rule: RuleLike = None
-    fresh: MetricLike | bool | None = None
+    fresh: Any = None
     resub: bool = False
     drop: DropRule | None = None
     stop: Stop | None = None
@@ -107,6 +108,7 @@ class Options:
     share: Share = "exact"
     share_check: bool = True
     scorers: LiveScoring | None = None
+    seeds: int = 1
     # For searches: scores of models whose predictions cannot be kept, and what surrounds every fit.
     rescue: LiveScoring | None = None
     around: AroundFit | None = None
@@ -118,10 +120,10 @@ class Options:
         """Options from arguments as `collect` takes them."""
         raw = cls(**others)
         _check_values(raw)
-        # `fresh=True` takes the metric that selects, and a metric given to it alone selects everywhere.
-        fresh = None if raw.fresh is False else raw.fresh
+        # `fresh=True` takes the metric that selects, and the first metric given to it alone selects everywhere.
+        fresh = _as_fresh(raw.fresh)
         scorers = LiveScoring.checked(raw.scorers, raw.raises)
-        metric = fresh if raw.metric is None and fresh is not True else raw.metric
+        metric = fresh[0] if raw.metric is None and fresh is not None else raw.metric
         if scorers is not None and isinstance(metric, str) and scorers.names(metric) and not metrics.is_known(metric):
             metric = LiveScore(metric)
         rule = None if raw.drop is None else as_drop_rule(raw.drop, metric)
@@ -158,6 +160,7 @@ class Options:
             samples=None if raw.samples is None else np.array(raw.samples),
             threads=None if raw.threads is None else int(raw.threads),
             scorers=scorers,
+            seeds=check_count(raw.seeds, "seeds", 1),
         )
 
     @property
@@ -237,6 +240,16 @@ def _as_seed(rng: Any) -> int:
     return int(rng)
 
 
+def _as_fresh(fresh: Any) -> tuple[MetricLike | None, ...] | None:
+    """The metrics whose winners are cross-validated again; None among them is the one that selects."""
+    if fresh is None or fresh is False:
+        return None
+    asked = list(fresh) if isinstance(fresh, (list, tuple)) else [fresh]
+    if not asked:
+        raise invalid("fresh", "must be True, a metric or a list of metrics", got(fresh))
+    return tuple(None if metric is True else metric for metric in asked)
+
+
 def _as_fit_params(fit_params: Any) -> dict[str, Any]:
     if fit_params is None:
         return {}
@@ -281,17 +294,17 @@ class Job:
             return self.options.threads
         return threads_alone(self.configs.values(), self.samples.X) if self.pool.inline else 1
 
-    def seed_of(self, holdout: Holdout, first_repeat: int = 0) -> int:
-        """The seed of the fits on one hold-out."""
-        seed = self.options.rng
+    def seeds_of(self, holdout: Holdout, first_repeat: int = 0) -> tuple[int, ...]:
+        """The seeds of the fits on one hold-out."""
+        n, seed = self.options.seeds, self.options.rng
         if self.seeds is not None:
-            return seed_of(seed, *self.seeds[holdout.repeat])
+            return seeds_of(n, seed, *self.seeds[holdout.repeat])
         if holdout.block == "resub":  # the model that `refit` gives
-            return seed_of(seed)
+            return seeds_of(n, seed)
         if holdout.is_own_inner:  # four numbers, where pairs of folds have three
-            outer, n = divmod(holdout.repeat, self.splits.n_folds), self.blocks["inner"].n_folds
-            return seed_of(seed, *outer, n, holdout.folds[0])
-        return seed_of(seed, first_repeat + holdout.repeat, *holdout.left_out)
+            outer, n_inner = divmod(holdout.repeat, self.splits.n_folds), self.blocks["inner"].n_folds
+            return seeds_of(n, seed, *outer, n_inner, holdout.folds[0])
+        return seeds_of(n, seed, first_repeat + holdout.repeat, *holdout.left_out)
 
     @cached_property
     def header(self) -> Predictions:
@@ -382,6 +395,8 @@ class Job:
             identity["drop"] = repr(options.drop)
         if options.stop is not None:
             identity["repeats"] = AUTO
+        if options.seeds > 1:
+            identity["seeds"] = str(options.seeds)
         return identity | self.executor.identity
 
     @property
@@ -425,6 +440,10 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         from .sharing.executor import SharingExecutor  # here, so that nothing of it is loaded where nothing is shared
 
         executor = SharingExecutor.planned(configs, templates, options, pool)
+    if options.seeds > 1:
+        from .seed_averaging import SeedAveraging  # here, so that it is loaded only where there are several seeds
+
+        executor = SeedAveraging(executor)
     return Job(
         configs=configs,
         options=options,
@@ -534,6 +553,8 @@ class OpenRepeats:
 def _further_blocks(options: Options, splits: Splits, target: Target) -> dict[str, Splits]:
     """The splits of the blocks that were asked for beside the out-of-fold predictions."""
     blocks = {}
+    if options.seeds > 1:
+        blocks[SEEDS] = each_seed(splits, options.seeds)
     if options.inner:
         blocks["inner"] = _inner_splits(splits, target, options)
     if options.fresh is not None:

@@ -204,6 +204,10 @@ class Reader:
         pairs = zip(asked, values, strict=True)
         return [None if own is None or self._are_cut(own[None], v[None])[0] else own for own, v in pairs]
 
+    def follows(self, model: Any) -> bool:
+        """Whether what the model's ``predict`` gives is known to follow from its probabilities or scores."""
+        return self._labelled(model) != "asked"
+
     def _labelled(self, model: Any) -> Literal["largest", "cut", "asked"]:
         """How to know what the model's ``predict`` gives: from its probabilities, from the cut, or by calling it."""
         by_proba = self.response == "proba" or not hasattr(model, "decision_function")
@@ -215,20 +219,21 @@ class Reader:
 
     def _are_cut(self, labels: NDArray[np.intp], values: NDArray[Any]) -> NDArray[np.bool_]:
         """For each model, whether the labels follow from its values."""
-        cut = cut_labels(values, values.ndim == 3, self._threshold)
+        cut = cut_labels(values, values.ndim == 3, self.threshold)
         return np.asarray((labels == cut).all(axis=1))
 
     def _are_clear(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """For each model, whether no row is so near the cut that rounding could put it on the other side."""
         if values.ndim == 2:
-            gap = np.abs(values - self._threshold)
+            gap = np.abs(values - self.threshold)
         else:
             top = np.partition(values, -2, axis=2)
             gap = top[..., -1] - top[..., -2]
         return np.asarray(gap.min(axis=1, initial=np.inf) > _NEAR)
 
     @property
-    def _threshold(self) -> float:
+    def threshold(self) -> float:
+        """Where scores of two classes are cut."""
         return 0.5 if self.response == "proba" else 0.0
 
     def _finite(self, values: NDArray[Any]) -> NDArray[Any]:

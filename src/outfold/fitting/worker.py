@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import is_whole_number
+from ..data.seeds import SEEDS
 from ..data.splitting import NOT_HELD_OUT, Splits
 from ..exceptions import CollectError, InputError, got, invalid
 from ..stats.compiling import limit_threads
@@ -48,12 +49,16 @@ class Holdout(NamedTuple):
     cells: tuple[tuple[int, int], ...]  # the (repeat, fold) of the block that the fit fills
     # The block whose same cells take what the model predicts for its training samples.
     training_block: str | None = None
+    # If the predictions of each seed are kept beside their mean: how many seeds there are.
+    n_seeds: int = 0
 
     @property
     def slots(self) -> tuple[tuple[str, int, int], ...]:
-        """Every (block, repeat, fold) that the fit fills, those of the training block last."""
+        """Every (block, repeat, fold) that the fit fills: those of the training block second, those of each seed last."""
         blocks = (self.block,) if self.training_block is None else (self.block, self.training_block)
-        return tuple((block, *cell) for block in blocks for cell in self.cells)
+        n = self.n_seeds
+        own = tuple((block, *cell) for block in blocks for cell in self.cells)
+        return own + tuple((SEEDS, r * n + s, k) for s in range(n) for r, k in self.cells)
 
     @property
     def folds(self) -> tuple[int, ...]:
@@ -94,9 +99,10 @@ class Batch:
     token: str  # tells apart what a worker keeps for different collections, or for one whose executor has changed
     holdout: Holdout
     splits: Splits  # of the hold-out's repeat only
-    seed: int  # of all fits on this hold-out
+    seed: int  # of all fits on this hold-out; of the first ones, if there are further seeds
     templates: Sequence[EstimatorTemplate]
     helpers: Sequence[EstimatorTemplate] = ()  # needed to fit the others; their results are not wanted
+    further_seeds: tuple[int, ...] = ()  # of further fits of the same, whose predictions are averaged
     seed_globals: Callable[[int], None] | None = None  # seeds numpy's and Python's generators; set in the worker
 
     def start_random(self) -> None:
@@ -133,7 +139,8 @@ class FitOutcome(NamedTuple):
 
     `labels` are those of ``predict`` for each fold where they do not follow from the predictions. `error` is the exception,
     if the collection is to raise it. `shared` is what the executor that made it needs to know later. `scores` are those that the
-    fitted model got here, on the first fold it left out; a model may have scores and no predictions that could be kept.
+    fitted model got here, on the first fold it left out; a model may have scores and no predictions that could be kept. `parts`
+    are the outcomes of the fits that were averaged, without their predictions.
     """
 
     holdout: Holdout
@@ -146,6 +153,12 @@ class FitOutcome(NamedTuple):
     error: BaseException | None = None
     shared: Any = None
     scores: LiveScores | None = None
+    parts: tuple[FitOutcome, ...] = ()
+
+    @property
+    def fits(self) -> tuple[FitOutcome, ...]:
+        """The outcome of every single fit."""
+        return self.parts or (self,)
 
     @property
     def failed(self) -> bool:

@@ -44,21 +44,28 @@ def refuse_mismatch(name: str, known: Predictions, header: Predictions, identity
         more = f" and {len(changed) - 1:,} more" if len(changed) > 1 else ""
         how = _spec_difference(old[changed[0]], new[changed[0]])
         differ.append(f"another configuration called {changed[0]!r}{how}{more}")
-    # Where repeats are added until it is enough, one of them may have more; those that both have must be the same.
-    n = min(known.n_repeats, header.n_repeats) if now.get("repeats") == AUTO else None
-    marks = {oof.fingerprint if n is None else fingerprint(oof.target, oof.folds[:, :n]) for oof in (known, header)}
-    if not differ and len(marks) > 1:
+    auto = now.get("repeats") == AUTO
+    if not differ and not _same_splits(known, header, auto):
         differ = ["other labels or splits"]
     # Other labels or splits of the whole make every block another: say it once.
     if not differ:
         differ = [
             f"other splits of the block {key!r}"
             for key, block in header.blocks.items()
-            if key in known.blocks and known.blocks[key].fingerprint != block.fingerprint
+            if key in known.blocks and not _same_splits(known.blocks[key], block, auto)
         ]
     if differ:
         remedy = "To go on, give what it was made with; else use another `store`, or delete it to start anew."
         raise StoreMismatchError(f"{name} was made with {', '.join(differ)}", remedy=remedy)
+
+
+def _same_splits(known: Predictions, header: Predictions, auto: bool) -> bool:
+    """Whether labels and splits are the same; where repeats are added until it is enough, those that both have."""
+    if not auto:
+        return known.fingerprint == header.fingerprint
+    n = min(known.n_repeats, header.n_repeats)
+    one, other = (fingerprint(oof.target, oof.folds[:, :n]) for oof in (known, header))
+    return one == other
 
 
 def _identity_differences(
@@ -89,6 +96,8 @@ def _difference(key: str, before: str | None, now: str | None) -> str:
     if key == "repeats":
         auto, fixed = f"repeats={AUTO!r}", "a fixed number of repeats"
         return f"{auto} (now {fixed})" if before == AUTO else f"{fixed} (now {auto})"
+    if key == "seeds":
+        return f"seeds={before or 1} (now seeds={now or 1})"
     if key == "share":
         return f"share={before or 'exact'!r} (now {now or 'exact'!r})"
     if key in _OPTIONAL and _is_none(before) != _is_none(now):

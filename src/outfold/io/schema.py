@@ -162,10 +162,10 @@ def insert_block(db: sqlite3.Connection, name: str, oof: Predictions) -> None:
     insert_cells(db, _cell_rows(name, oof))
 
 
-def insert_repeats(db: sqlite3.Connection, splits: Splits, fingerprint: str, start: int) -> None:
-    """The repeats of the main block from `start` on, after those that are there."""
-    insert_about(db, {"plan": splits.plan.to_dict(), "fingerprint": fingerprint})
-    _insert_folds(db, MAIN, splits.folds, range(start, splits.n_repeats))
+def insert_repeats(db: sqlite3.Connection, name: str, splits: Splits, fingerprint: str, start: int) -> None:
+    """The repeats of a block from `start` on, after those that are there."""
+    insert_about(db, {_fact(name, "plan"): splits.plan.to_dict(), _fact(name, "fingerprint"): fingerprint})
+    _insert_folds(db, name, splits.folds, range(start, splits.n_repeats))
 
 
 def _insert_folds(db: sqlite3.Connection, name: str, folds: NDArray[np.int32], repeats: Iterable[int]) -> None:

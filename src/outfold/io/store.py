@@ -184,12 +184,13 @@ class Store:
                 facts["notes"] = [[note.code, note.text] for note in notes]
             schema.insert_about(db, facts)
 
-    def grow(self, splits: Splits) -> None:
-        """Add the repeats of these splits that the main block does not have yet."""
-        marked = fingerprint(self._header.target, splits.folds, splits.train)
+    def grow(self, blocks: Mapping[str, Splits]) -> None:
+        """Add the repeats of these splits that the blocks of these names do not have yet."""
         with self._transaction() as db:
-            schema.insert_repeats(db, splits, marked, self._folds[schema.MAIN].shape[1])
-        self._folds[schema.MAIN] = splits.folds
+            for name, splits in blocks.items():
+                marked = fingerprint(self._header.target, splits.folds, splits.train)
+                schema.insert_repeats(db, name, splits, marked, self._folds[name].shape[1])
+        self._folds.update({name: splits.folds for name, splits in blocks.items()})
 
     def predictions(self) -> Predictions:
         """What is in the file now."""

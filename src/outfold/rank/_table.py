@@ -135,13 +135,20 @@ def _predictions_by_dataset(scores: ScoresLike, datasets: Sequence[str] | str | 
     names = list(scores) if isinstance(scores, Mapping) and datasets is None else datasets
     found = _names(names, len(values), "data set")
     _refuse_twins(found, "data set")
+    by_dataset = dict(zip(found, values, strict=True))
+    refuse_same_data(by_dataset)
+    return by_dataset
+
+
+def refuse_same_data(by_dataset: Mapping[str, Predictions]) -> None:
+    """An error if two data sets are of the same samples."""
+    names, values = list(by_dataset), list(by_dataset.values())
     for j, second in enumerate(values):
         i = next((i for i in range(j) if _same_data(values[i], second)), None)
         if i is not None:
-            given = f"{found[i]!r} and {found[j]!r} are of the same samples"
+            given = f"{names[i]!r} and {names[j]!r} are of the same samples"
             remedy = "Give one Predictions for each data set; for repeats, collect it with `Plan(repeats=...)`."
             raise InputError(needed="each data set counts once", given=given, remedy=remedy)
-    return dict(zip(found, values, strict=True))
 
 
 def _same_data(one: Predictions, other: Predictions) -> bool:

@@ -15,6 +15,7 @@ from ..charts.estimates import has_own, why_optimistic
 from ..charts.svg import line_of
 from ..data.criterion import score_words
 from ..data.predictions import Predictions, State
+from ..data.seeds import n_seeds
 from ..estimate._beside import Beside
 from ..formatting import called
 from ..results import Baseline, Comparisons, Estimate
@@ -141,6 +142,8 @@ def how(
         fits += f" with {formatting.count(int(made['n_fits']) - saved, 'fit')}"
         if saved:
             fits += f"; what configurations share was fitted once (level {shared['level']})"
+    if n_seeds(made) > 1:
+        fits += f"; predictions are means over {n_seeds(made)} seeds"
     if work["dropped"]:
         share = work["dropped"] / work["planned"]
         fits += f"; {work['dropped']:,} ({share:.0%}) saved by dropping hopeless configurations"

@@ -10,17 +10,7 @@ from ..data.notes import Note
 from ._base import Interval
 from ._estimates import Estimate
 from ._estimates import Intervals as Intervals
-from ._selection import (
-    Baseline,
-    CurveLine,
-    Leaderboard,
-    LearningCurve,
-    PlanComparison,
-    Selection,
-    Stability,
-    TiedSet,
-    ValidationCurve,
-)
+from ._selection import Baseline, CurveLine, Leaderboard, LearningCurve, Selection, TiedSet, ValidationCurve
 
 if TYPE_CHECKING:
     from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
@@ -29,27 +19,29 @@ if TYPE_CHECKING:
     from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, TunedAlgorithm, Wins
     from ._comparison import ComparisonTerms as ComparisonTerms
     from ._comparison import comparison_row as comparison_row
-    from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
+    from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair, SetWins
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
-    from ._decomposition import BiasVariance, VarianceComponents
+    from ._decomposition import BiasVariance, VarianceComponents, VarianceSplit
     from ._margin import MarginComparison
     from ._margin import MarginQuestion as MarginQuestion
     from ._power_law import Extrapolated, PowerLaw
     from ._sample_size import SamplesNeeded
+    from ._stability import Flips, PlanComparison, Stability
     from ._threshold import AtThreshold, Calibration, Share
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
     "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison TunedAlgorithm Wins "
     "comparison_row",
-    "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
+    "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking SetWins",
     "_confrontation": "Confrontation Shift",
     "_threshold": "AtThreshold Calibration Share",
-    "_decomposition": "BiasVariance VarianceComponents",
+    "_decomposition": "BiasVariance VarianceComponents VarianceSplit",
     "_margin": "MarginComparison MarginQuestion",
     "_power_law": "Extrapolated PowerLaw",
     "_sample_size": "SamplesNeeded",
+    "_stability": "Flips PlanComparison Stability",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -69,6 +61,7 @@ __all__ = [
     "Estimate",
     "Extrapolated",
     "Finding",
+    "Flips",
     "Interval",
     "Leaderboard",
     "LearningCurve",
@@ -86,6 +79,7 @@ __all__ = [
     "SamplesNeeded",
     "Selection",
     "SequentialComparison",
+    "SetWins",
     "Severity",
     "Share",
     "Shift",
@@ -95,6 +89,7 @@ __all__ = [
     "TunedAlgorithm",
     "ValidationCurve",
     "VarianceComponents",
+    "VarianceSplit",
     "Wins",
 ]
 

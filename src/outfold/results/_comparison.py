@@ -325,6 +325,27 @@ class Comparison(ComparisonTerms, FrameResult):
         return formatting.table_latex(*comparison_table([self]))
 
 
+class OfOnePair:
+    """What results of several comparisons of the same two have in common."""
+
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def a(self) -> str:
+        """The first of the two."""
+        return self.comparisons[0].a
+
+    @property
+    def b(self) -> str:
+        """The second of the two."""
+        return self.comparisons[0].b
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric."""
+        return self.comparisons[0].metric
+
+
 def comparison_row(result: Comparison) -> dict[str, Any]:
     """The numbers of a comparison as a flat row."""
     low, high = result.interval or (np.nan, np.nan)

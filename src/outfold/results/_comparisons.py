@@ -17,7 +17,16 @@ from ..exceptions import InputError
 from ..formatting import count, json_ready, make_frame, number
 from . import _diagram
 from ._base import SHOWN, Facts, FrameResult, Interval, Table, TableResult, method_facts
-from ._comparison import Comparison, ComparisonTerms, Described, Probabilities, Wins, comparison_row, comparison_table
+from ._comparison import (
+    Comparison,
+    ComparisonTerms,
+    Described,
+    OfOnePair,
+    Probabilities,
+    Wins,
+    comparison_row,
+    comparison_table,
+)
 
 
 @document_result
@@ -245,6 +254,76 @@ _ADJUSTED_BY = {
     "bh": "Benjamini and Hochberg",
     "westfall_young": "Westfall and Young, draws of samples",
 }
+
+
+# -- two algorithms, data set by data set --------------------------------------------------------------------
+
+
+@document_result
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SetWins(OfOnePair, TableResult, FrameResult):
+    """Wins of two algorithms over data sets: those that a test found, beside those by mean scores.
+
+    Attributes
+    ----------
+    datasets : tuple of str
+        The data sets.
+    comparisons : tuple of Comparison
+        The test of the two on each of them.
+    gains : tuple of float
+        By how much the first is ahead on each, in the direction of the metric.
+    adjust : str
+        How p values are adjusted for the number of data sets.
+    {notes}
+    """
+
+    datasets: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+    gains: tuple[float, ...]
+    adjust: str
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def significant(self) -> Wins:
+        """On how many data sets the test finds that the first is better, nothing, or that it is worse."""
+        winners = [one.better for one in self.comparisons]
+        return Wins(winners.count(self.a), winners.count(None), winners.count(self.b), "data set")
+
+    @property
+    def by_means(self) -> Wins:
+        """On how many data sets the score of the first is better, equal and worse."""
+        better, worse = (sum(sign * gain > 0 for gain in self.gains) for sign in (1, -1))
+        return Wins(better, len(self.gains) - better - worse, worse, "data set")
+
+    def __repr__(self) -> str:
+        better, equal, worse, _ = self.significant
+        return f"<SetWins {self.a} - {self.b} by {self.metric}: {better} better, {equal} undecided, {worse} worse>"
+
+    rows_of, more = "datasets", "more data sets"
+
+    def _title(self) -> str:
+        return f"{self.a} - {self.b} by {self.metric} on {count(len(self.datasets), 'data set')}"
+
+    def _table(self, shown: int | None = None) -> Table:
+        header, rows = comparison_table(self.comparisons[:shown])
+        found = (one.better or "undecided" for one in self.comparisons[:shown])
+        # The first two columns name the pair, which is the same for all.
+        named = zip(self.datasets, rows, found, strict=False)
+        return ["data set", *header[2:], "verdict"], [[name, *row[2:], verdict] for name, row, verdict in named]
+
+    def _facts(self) -> Facts:
+        yield "found", f"{self.significant} (equal: no difference found)"
+        yield "by means", str(self.by_means)
+        tests = ", ".join(dict.fromkeys(one.method for one in self.comparisons))
+        by = "not adjusted" if self.adjust == "none" else f"adjusted by {_ADJUSTED_BY[self.adjust]}"
+        yield "method", f"{tests} on each data set at alpha {self.comparisons[0].alpha:g}, {by} [Raeder et al. 2010]"
+        yield from ((note.code, note.text) for note in self.notes)
+
+    in_dict = "a b metric adjust datasets significant by_means comparisons notes"
+
+    def _columns(self) -> dict[str, Any]:
+        rows = [comparison_row(one) for one in self.comparisons]
+        return {"dataset": list(self.datasets)} | {name: [row[name] for row in rows] for name in rows[0]}
 
 
 # -- algorithms over many data sets, by mean rank -----------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What an error is made of, and why the estimate of a balanced m x 2 cross-validation varies."""
+"""What an error is made of, and why scores and the estimate of a balanced m x 2 cross-validation vary."""
 
 from __future__ import annotations
 
@@ -70,6 +70,68 @@ class BiasVariance(TableResult, FrameResult):
 
     def _columns(self) -> dict[str, Any]:
         return {"config": list(self.configs)} | {name: getattr(self, name).tolist() for name in self._names()}
+
+
+@document_result
+@dataclass(frozen=True, eq=False, repr=False)
+class VarianceSplit(TableResult, FrameResult):
+    """The variance of a score, split into samples, partition and seed.
+
+    Attributes: {metric_name, in_order}
+    scores, averaged : ndarray of shape (C,)
+        Their mean score over single fits, and the score of the predictions averaged over seeds, which is mostly better.
+    samples, partition, seed : ndarray of shape (C,)
+        The variance that the samples, one partition and one seed for each fit add to the score.
+    n_units, n_repeats, n_seeds : int
+        Number of samples (or groups), of repeats, and of seeds in each.
+    """
+
+    metric: str
+    configs: tuple[str, ...]
+    scores: NDArray[np.float64]
+    averaged: NDArray[np.float64]
+    samples: NDArray[np.float64]
+    partition: NDArray[np.float64]
+    seed: NDArray[np.float64]
+    n_units: int
+    n_repeats: int
+    n_seeds: int
+
+    @property
+    def of_one_fit(self) -> NDArray[np.float64]:
+        """(C,) the variance of the score of one partition and one seed."""
+        return self.samples + self.partition + self.seed
+
+    @property
+    def of_mean(self) -> NDArray[np.float64]:
+        """(C,) the variance of the mean score over all repeats and seeds."""
+        return self.samples + self.partition / self.n_repeats + self.seed / (self.n_repeats * self.n_seeds)
+
+    def __repr__(self) -> str:
+        return f"<VarianceSplit of {count(len(self.configs), 'configuration')} by {self.metric}>"
+
+    rows_of = "configs"
+
+    def _numbers(self) -> dict[str, NDArray[np.float64]]:
+        parts = {"samples": self.samples, "partition": self.partition, "seed": self.seed}
+        sums = {"one_fit": self.of_one_fit, "mean": self.of_mean}
+        spread = {f"sd_{name}": np.sqrt(part) for name, part in (parts | sums).items()}
+        return {"score": self.scores, "averaged": self.averaged} | spread
+
+    def _table(self, shown: int | None = None) -> Table:
+        header = ["configuration", self.metric, "averaged", "sd: samples", "partition", "seed", "one fit", "mean"]
+        columns = self._numbers().values()
+        rows = [[name, *(number(float(column[j])) for column in columns)] for j, name in enumerate(self.configs)]
+        return header, rows[:shown]
+
+    def _lines(self) -> Iterable[str]:
+        sizes = f"{count(self.n_repeats, 'repeat')} of {count(self.n_seeds, 'seed')}"
+        yield f"{sizes}; averaged: score of the mean prediction of the seeds; mean: of all repeats and seeds"
+
+    in_dict = "metric configs scores averaged samples partition seed of_one_fit of_mean n_units n_repeats n_seeds"
+
+    def _columns(self) -> dict[str, Any]:
+        return {"config": list(self.configs)} | {name: list(column) for name, column in self._numbers().items()}
 
 
 @document_result

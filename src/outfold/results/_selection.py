@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -206,130 +205,6 @@ class Leaderboard(TableResult, FrameResult):
             "se": [*map(float, self.se), *nothing],
             "status": ["done"] * len(self) + list(self.left_out.values()),
         }
-
-
-@document_result
-@dataclass(frozen=True, eq=False, repr=False)
-class Stability(TableResult, FrameResult):
-    """Scores of the configurations as repeats are added.
-
-    Attributes: {metric_name, in_order}
-    scores : ndarray of shape (R, C)
-        The score of each repeat.
-    mean, median, sd, skew : ndarray of shape (R, C)
-        Of the repeats up to and including this one; sd and skew are NaN where they are undefined.
-    rank : ndarray of shape (R, C)
-        Rank by the running mean, 1 for the best, ties shared.
-    leaders : tuple of str
-        The configuration with the best running mean after each repeat.
-    """
-
-    metric: str
-    configs: tuple[str, ...]
-    scores: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    median: NDArray[np.float64]
-    sd: NDArray[np.float64]
-    skew: NDArray[np.float64]
-    rank: NDArray[np.float64]
-    leaders: tuple[str, ...]
-
-    @property
-    def n_repeats(self) -> int:
-        """Number of repeats."""
-        return len(self.scores)
-
-    @property
-    def leads(self) -> tuple[tuple[str, int, int], ...]:
-        """Who held the lead when: (configuration, first repeat, last repeat), counted from 0."""
-        runs = [list(run) for _, run in groupby(range(len(self.leaders)), key=self.leaders.__getitem__)]
-        return tuple((self.leaders[run[0]], run[0], run[-1]) for run in runs)
-
-    def __repr__(self) -> str:
-        configs, repeats = count(len(self.configs), "configuration"), count(self.n_repeats, "repeat")
-        return f"<Stability of {configs} by {self.metric} over {repeats}>"
-
-    left, rows_of = (1,), "configs"
-
-    def _table(self, shown: int | None = None) -> Table:
-        columns = (self.mean[-1], self.median[-1], self.sd[-1], self.skew[-1])
-        order = np.argsort(self.rank[-1], kind="stable")[:shown]
-        rows = [[f"{self.rank[-1, j]:g}", self.configs[j], *(dash(float(c[j])) for c in columns)] for j in order]
-        return ["rank", "configuration", f"mean {self.metric}", "median", "sd", "skew"], rows
-
-    def _lines(self) -> Iterable[str]:
-        held = ", ".join(f"{name} (from repeat {first + 1})" for name, first, _ in self.leads[-3:])
-        yield f"lead after {count(self.n_repeats, 'repeat')}, latest changes: {held}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Json-ready form: the last state of every configuration, and who held the lead when."""
-        last = {"score": self.mean, "median": self.median, "sd": self.sd, "skew": self.skew, "rank": self.rank}
-        states = [
-            {"config": name} | {k: json_ready(v[-1, j]) for k, v in last.items()} for j, name in enumerate(self.configs)
-        ]
-        leads = [{"config": name, "first": first, "last": final} for name, first, final in self.leads]
-        return {"metric": self.metric, "repeats": self.n_repeats, "configurations": states, "leads": leads}
-
-    def _columns(self) -> dict[str, Any]:
-        r, c = self.scores.shape
-        columns: dict[str, Any] = {
-            "repeat": np.repeat(np.arange(r), c).tolist(),
-            "config": list(self.configs) * r,
-            self.metric: self.scores.ravel().tolist(),
-        }
-        # A metric may be called like a column.
-        running = {f"running_{name}": getattr(self, name) for name in ("mean", "median", "sd", "skew")}
-        return columns | {name: values.ravel().tolist() for name, values in (running | {"rank": self.rank}).items()}
-
-
-@document_result
-@dataclass(frozen=True, eq=False, repr=False)
-class PlanComparison(TableResult, FrameResult):
-    """The usual estimates of several plans beside the steady state of many repeats.
-
-    Attributes: {metric_name}
-    plans, configs : tuple of str
-        The canonical estimates, such as ``1x10``, and the configurations, in the user's order.
-    steady : ndarray of shape (plans, C)
-        Mean score over all repeats.
-    sd, low, high : ndarray of shape (plans, C)
-        Spread and range of the canonical estimate.
-    agreement : ndarray of shape (plans,)
-        How often a canonical estimate picks the configuration that leads in the steady state.
-    """
-
-    metric: str
-    plans: tuple[str, ...]
-    configs: tuple[str, ...]
-    steady: NDArray[np.float64]
-    sd: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    agreement: NDArray[np.float64]
-
-    def __repr__(self) -> str:
-        return f"<PlanComparison of {', '.join(self.plans)} by {self.metric}>"
-
-    left = (0, 1)
-
-    def _rows(self) -> list[tuple[Any, ...]]:
-        cells = [(i, j) for i in range(len(self.plans)) for j in range(len(self.configs))]
-        numbers = (self.steady, self.sd, self.low, self.high)
-        return [(self.plans[i], self.configs[j], *(float(column[i, j]) for column in numbers)) for i, j in cells]
-
-    def _table(self, shown: int | None = None) -> Table:
-        header = ["plan", "configuration", f"steady {self.metric}", "sd of one estimate", "lowest", "highest"]
-        return header, [[*row[:2], *map(number, row[2:])] for row in self._rows()]
-
-    def _lines(self) -> Iterable[str]:
-        agreed = ", ".join(f"{plan} {share:.0%}" for plan, share in zip(self.plans, self.agreement, strict=True))
-        yield f"one estimate picks the steady winner: {agreed}"
-
-    in_dict = "metric plans configs steady sd low high agreement"
-
-    def _columns(self) -> dict[str, Any]:
-        names = ("plan", "config", "steady", "sd", "low", "high")
-        return {name: list(column) for name, column in zip(names, zip(*self._rows(), strict=True), strict=True)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,28 +7,33 @@ repeats="auto", stop=stability.Rank())``.
 | --- | --- |
 | `Rank` | another repeat leaves the order of the samples' mean predictions as it was; the one to use |
 | `KS` | the scores of even and of odd repeats have the same distribution |
+| `Leader` | the lead has not changed for a number of repeats |
 | `Width` | the interval of the estimate is narrow enough |
 | `Fixed` | a number of repeats is reached |
 
-`trace`, `reproducibility` and `replicability` say how far one partition can be trusted. `bias_variance` and
-`variance_components` say what errors, and scores of halves, vary with.
+`trace`, `reproducibility`, `replicability` and `flips` say how far one partition can be trusted. `variance`, `bias_variance`
+and `variance_components` say what scores, errors, and scores of halves vary with.
 """
 
-from ._parts import bias_variance, variance_components
+from ._flips import flips
+from ._parts import bias_variance, variance, variance_components
 from ._repeats import compare_plans, replicability, reproducibility, trace
-from ._stop import KS, Fixed, Rank, Stop, Width
+from ._stop import KS, Fixed, Leader, Rank, Stop, Width
 from ._stop import as_stop as as_stop
 
 __all__ = [
     "KS",
     "Fixed",
+    "Leader",
     "Rank",
     "Stop",
     "Width",
     "bias_variance",
     "compare_plans",
+    "flips",
     "replicability",
     "reproducibility",
     "trace",
+    "variance",
     "variance_components",
 ]

@@ -151,15 +151,7 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
     0.5
     """
     if isinstance(scores, Predictions):
-        if scores.config_index(a) == scores.config_index(b):
-            both = f"both are {scores.configs[scores.config_index(a)]!r}"
-            raise invalid("a and b", "must be two configurations", both)
-        asked = scores.sel(config=[a, b])
-        pair = complete(asked)
-        if pair is None or pair.n_repeats < 2:
-            given, remedy = _lacking(asked) if pair is None else ("there is 1", "")
-            needed = "needs at least 2 complete repeats of both configurations"
-            raise NeedError(argument="reproducibility", needed=needed, given=given, remedy=remedy)
+        pair = complete_pair(scores, a, b, "reproducibility")
         table = selecting(pair, metric).repeat_scores()
         one, other = table[:, 0], table[:, 1]
     else:
@@ -170,7 +162,7 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
             raise invalid("reproducibility", "needs predictions or a matrix of scores", given) from None
         if table.ndim != 2 or not len(table):
             raise invalid("scores", "must have shape (repeats, configurations)", f"got {table.shape}")
-        one, other = (table[:, _column(name, table.shape[1])] for name in (a, b))
+        one, other = (table[:, column(name, table.shape[1])] for name in (a, b))
     undefined = int(np.sum(np.isnan(one) | np.isnan(other)))
     if undefined:
         problem = f"the score is undefined (NaN) in {undefined} of {len(one)} repeats, which then have no winner"
@@ -206,6 +198,19 @@ def replicability(rejections: ArrayLike) -> float:
     return float(np.mean((k * (k - 1) + (n - k) * (n - k - 1)) / (n * (n - 1))))
 
 
+def complete_pair(oof: Predictions, a: str | int, b: str | int, argument: str) -> Predictions:
+    """Two configurations on the repeats that both have done, two repeats or more."""
+    if oof.config_index(a) == oof.config_index(b):
+        raise invalid("a and b", "must be two configurations", f"both are {oof.configs[oof.config_index(a)]!r}")
+    pair = oof.sel(config=[a, b])
+    done = complete(pair)
+    if done is None or done.n_repeats < 2:
+        given, remedy = _lacking(pair) if done is None else ("there is 1", "")
+        needed = "needs at least 2 complete repeats of both configurations"
+        raise NeedError(argument=argument, needed=needed, given=given, remedy=remedy)
+    return done
+
+
 def _lacking(oof: Predictions) -> tuple[str, str]:
     """Which configuration has no complete repeat and why, and what to do."""
     done = np.all((oof.state == State.DONE) | ~oof.planned, axis=2).any(axis=1)
@@ -217,7 +222,8 @@ def _lacking(oof: Predictions) -> tuple[str, str]:
     return given, "Name one that was neither dropped nor failed."
 
 
-def _column(name: str | int, n: int) -> int:
+def column(name: str | int, n: int) -> int:
+    """The position of one of `n` columns of scores."""
     if not isinstance(name, (int, np.integer)) or isinstance(name, bool) or not -n <= name < n:
         raise invalid("a and b", f"must be columns of the scores, 0..{n - 1}", got(name))
     return int(name)

@@ -160,6 +160,65 @@ class KS(Stop):
 
 @document
 @dataclass(frozen=True)
+class Leader(Stop):
+    """Enough when the lead has not changed for a number of repeats.
+
+    The leader is the configuration with the best mean score over the repeats so far; the first in your order, if several are
+    equal. Raeder, Hoens and Chawla (2010, sect. IV-A) show means of classifiers that cross for 15 to 50 repeats, and name the
+    rule to go on until they stop crossing. They warn that nobody can know for certain when that is: after any number of
+    repeats, the lead may still change later. With `order`, no two configurations may have changed places.
+
+    Parameters
+    ----------
+    unchanged : int
+        How many repeats in a row must leave the lead as it is.
+    order : bool
+        Whether the whole order counts, and not the leader only.
+    {task_metric, configs}
+    References: {raeder2010}
+
+    Examples: {outfold}
+    >>> of.stability.Leader(15)
+    Leader(unchanged=15, order=False, metric=None, configs=None)
+    """
+
+    unchanged: int = 10
+    order: bool = False
+    metric: MetricLike | None = None
+    configs: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        check_count(self.unchanged, "unchanged", 1)
+        if not isinstance(self.order, bool | np.bool_):
+            raise invalid("order", "must be True or False", got(self.order))
+
+    def check(self, oof: Predictions) -> None:
+        """Refuse a single configuration, too: it has nobody to change places with."""
+        super().check(oof)
+        n = oof.n_configs if self.configs is None else len(set(self.configs))
+        if n < 2:
+            raise invalid("stability.Leader", "needs two configurations or more", f"there is {n}")
+
+    def _holds(self, oof: Predictions) -> bool:
+        # All but one may have been dropped: then the lead is decided.
+        return oof.n_configs < 2 or oof.n_repeats - self._since(oof) > self.unchanged
+
+    def _since(self, oof: Predictions) -> int:
+        """The repeat, from 0, after which the lead was last taken."""
+        scoring = selecting(oof, self.metric)
+        means = scoring.metric.sign * selection.running_moments(scoring.repeat_scores()).mean
+        places = selection.running_ranks(means) if self.order else selection.argbest(means, True)[:, None]
+        changes = np.flatnonzero(np.any(places[1:] != places[:-1], axis=1))
+        return int(changes[-1]) + 1 if len(changes) else 0
+
+    def forecast(self, oof: Predictions, configs: Iterable[str] | None = None) -> int | None:
+        """The number if the lead does not change any more."""
+        done = self._done(oof, configs)
+        return None if done is None or done.n_configs < 2 else self._since(done) + self.unchanged + 1
+
+
+@document
+@dataclass(frozen=True)
 class Width(Stop):
     """Enough when the interval of the estimate is narrower than `width`.
 

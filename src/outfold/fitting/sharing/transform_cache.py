@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data import FitRows, borrow, lock, n_bytes, n_rows
+from ..estimators import parts_of
 from ..executor import has_passed, mark_passed, shared_rows, skipping_checks
 from ..limits import global_random_state, record_warnings
 from ..worker import Batch
@@ -40,6 +41,7 @@ class TransformedRows:
     tests: tuple[Any, ...]
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
+    seed: int | None = None  # which the rows depend on; None if they depend on none
     dropped: bool = False
 
     @cached_property
@@ -89,7 +91,7 @@ class TransformCache(threading.local):
     def follow(self, batch: Batch, template: SharingTemplate) -> Walk:
         """Follow the path of a configuration as far as its model; fit the transformers that are not there yet."""
         path, given = template.shared_path, self._start(batch)
-        depth = self._in_common(path.nodes)
+        depth = self._in_common(path.nodes, batch.seed)
         while self.levels[depth].dropped:
             depth -= 1
         del self.levels[depth + 1 :]
@@ -134,9 +136,10 @@ class TransformCache(threading.local):
             self.key, self.levels = key, [TransformedRows(ROOT, rows.X, rows.tests)]
         return rows
 
-    def _in_common(self, nodes: Sequence[int]) -> int:
+    def _in_common(self, nodes: Sequence[int], seed: int) -> int:
+        """How many levels of the open path serve these nodes with this seed."""
         pairs = zip(self.levels[1:], nodes, strict=False)
-        return sum(1 for _ in takewhile(lambda pair: pair[0].node == pair[1], pairs))
+        return sum(1 for _ in takewhile(lambda pair: pair[0].node == pair[1] and pair[0].seed in (None, seed), pairs))
 
 
 CACHE = TransformCache()
@@ -167,7 +170,13 @@ def _transform(
         raise CannotShare  # what is drawn in a fit of its own depends on what was drawn before
     for values in (out, *tests):
         lock(values)
-    return TransformedRows(step.node, out, tests, seconds, tuple(names))
+    drawn = below.seed is not None or (template.seeded and _may_take(transformer, batch.seed, trusted))
+    return TransformedRows(step.node, out, tests, seconds, tuple(names), batch.seed if drawn else None)
+
+
+def _may_take(transformer: Any, seed: int, trusted: bool) -> bool:
+    """Whether a part of a transformer got this seed; of a foreign one, not all parts may be known."""
+    return not trusted or any(getattr(part, "random_state", None) == seed for part in parts_of(transformer))
 
 
 def _arguments(given: FitRows, named: Arguments) -> dict[str, Any]:
