@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,32 @@ def folder() -> Path:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set: inputs as they are in the file, and the classes 0, 1, ... from the most frequent to the rarest."""
+    """A data set: inputs as they are in the file, and the classes 0, 1, ... from the most frequent to the rarest.
+
+    `classes` are their names in this order.
+    """
 
     name: str
     X: Any
     y: NDArray[np.intp]
+    classes: tuple[str, ...] = ()
 
+    @property
+    def labels(self) -> NDArray[np.str_]:
+        """The classes as text."""
+        return np.array(self.classes)[self.y]
+
+    @cached_property
     def numbers(self) -> NDArray[np.float64]:
         """Inputs as numbers: medians for missing values, one column for each level of a category."""
-        return _numbers(self.name)
+        import pandas as pd
+
+        numeric = self.X.select_dtypes("number").astype(float)
+        words = self.X.drop(columns=numeric.columns)
+        parts = [numeric.fillna(numeric.median())]
+        if words.shape[1]:
+            parts.append(pd.get_dummies(words, dtype=float))
+        return np.ascontiguousarray(pd.concat(parts, axis=1).to_numpy(dtype=float))
 
 
 @lru_cache(maxsize=4)
@@ -51,21 +68,9 @@ def load(name: str) -> DataSet:
     target = frame.pop("target")
     known = target.notna().to_numpy()
     labels = target[known].astype(str)
-    order = {label: code for code, label in enumerate(labels.value_counts(sort=True).index)}
-    return DataSet(name, frame[known].reset_index(drop=True), labels.map(order).to_numpy(dtype=np.intp))
-
-
-@lru_cache(maxsize=4)
-def _numbers(name: str) -> NDArray[np.float64]:
-    import pandas as pd
-
-    X = load(name).X
-    numeric = X.select_dtypes("number").astype(float)
-    words = X.drop(columns=numeric.columns)
-    parts = [numeric.fillna(numeric.median())]
-    if words.shape[1]:
-        parts.append(pd.get_dummies(words, dtype=float))
-    return np.ascontiguousarray(pd.concat(parts, axis=1).to_numpy(dtype=float))
+    classes = tuple(labels.value_counts(sort=True).index)
+    codes = labels.map({label: code for code, label in enumerate(classes)}).to_numpy(dtype=np.intp)
+    return DataSet(name, frame[known].reset_index(drop=True), codes, classes)
 
 
 def pool_and_truth(y: NDArray[np.intp], share: float = 0.3, seed: int = 0) -> tuple[Rows, Rows]:
