@@ -1,9 +1,10 @@
 """Bias of the protocols on simulated predictions: Figure 1 of Tsamardinos, Greasidou and Borboudakis (2018), all 196 settings.
 
-True accuracies come from a beta distribution, and whether a configuration is right on a sample is drawn by itself. So the paper's
-program does; its text shares one number among all configurations, which gives nearly no bias. Nested cross-validation draws a new
-matrix for every outer fold, as in the program; only sums of it count, and they are binomial. Beside the protocols of the paper:
-BBCD that drops nothing before 50 predictions (our default), and BBC with the balanced correction.
+True accuracies come from a beta distribution, and whether a configuration is right on a sample is drawn by itself. So the
+paper's program does; its text shares one number among all configurations, which gives nearly no bias. Nested cross-
+validation draws a new matrix for every outer fold, as in the program; only sums of it count, and they are binomial.
+Beside the protocols of the paper: BBCD that drops nothing before 50 predictions (our default), and BBC with the balanced
+correction.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ def once(unit: Unit, seed: int, rng: np.random.Generator) -> dict[str, float]:
     for name, least in (("bbcd", 0), ("bbcd50", 50)):
         rule = of.drop.Bootstrap(min_predictions=least, n_resamples=DROP_DRAWS)
         dropped = race(oof, rule, seed, last=True) if unit["n"] >= least else {}
-        left = of.estimate.bbc(without(oof, dropped), "mean", n_resamples=DRAWS, correction="none") if dropped else plain
+        left = (
+            of.estimate.bbc(without(oof, dropped), "mean", n_resamples=DRAWS, correction="none") if dropped else plain
+        )
         found[name] = left.value - truth[left.selected]
         found[f"{name} saved"] = saved(oof, dropped)
         found[f"{name} lost"] = right - truth[left.selected]
@@ -101,9 +104,16 @@ def summarize(records: Sequence[Record]) -> dict[str, Any]:
     for (a, b, n, c), own in sorted(values.items()):
         known = {"a": a, "b": b, "n": n, "c": c, "repetitions": len(own["bbc"])}
         bias = {name: [summary(own[name])[key] for key in ("mean", "se")] for name in METHODS}
-        others = {f"{key} {what}": round(float(np.mean(own[f"{key} {what}"])), 4) for key in ("bbcd", "bbcd50") for what in ("saved", "lost")}
+        others = {
+            f"{key} {what}": round(float(np.mean(own[f"{key} {what}"])), 4)
+            for key in ("bbcd", "bbcd50")
+            for what in ("saved", "lost")
+        }
         settings.append(known | bias | others)
-    return {"repetitions": [min(s["repetitions"] for s in settings), max(s["repetitions"] for s in settings)], "settings": settings}
+    return {
+        "repetitions": [min(s["repetitions"] for s in settings), max(s["repetitions"] for s in settings)],
+        "settings": settings,
+    }
 
 
 def gaps(settings: Sequence[dict[str, Any]], method: str) -> tuple[float, float, float]:
@@ -133,8 +143,8 @@ def verdict(result: dict[str, Any]) -> Verdict:
         return Verdict("too few repetitions", f"{times}; the means over settings are near the paper's.", headlines)
     near = abs(flattered - 0.17) < 0.02 and abs(bbc[0] + 0.013) < 0.005 and abs(bbcd[0] + 0.005) < 0.005
     because = (
-        f"{_times(result)} repetitions of each setting instead of 500. All five protocols behave as in Figure 1. The largest differences "
-        "are the worst of 49 noisy ones."
+        f"{_times(result)} repetitions of each setting instead of 500. All five protocols behave as in Figure 1. "
+        "The largest differences are the worst of 49 noisy ones."
     )
     return Verdict("matched" if near else "same conclusion", because, headlines)
 
@@ -146,17 +156,24 @@ def _times(result: dict[str, Any]) -> str:
 
 def page(result: dict[str, Any]) -> Iterator[str]:
     settings = result["settings"]
-    yield f"{len(settings)} settings: 20 to 1,000 samples, 50 to 2,000 configurations, four beta distributions; {_times(result)} repetitions of each."
-    yield f"BBC draws {DRAWS} times, BBCD {DROP_DRAWS:,} times at each fold. Bias is the estimate minus the true accuracy of the selected"
-    yield "configuration: positive is too good. Mean over the settings of a size, and the largest in absolute value:"
+    yield (
+        f"{len(settings)} settings: 20 to 1,000 samples, 50 to 2,000 configurations, four beta distributions; "
+        f"{_times(result)} repetitions of each. BBC draws {DRAWS} times, BBCD {DROP_DRAWS:,} times at each fold. Bias "
+        "is the estimate minus the true accuracy of the selected configuration: positive is too good. Mean over the "
+        "settings of a size, and the largest in absolute value:"
+    )
     yield ""
     yield from table(("N", *METHODS.values()), by_size(settings))
     yield ""
-    yield "As in the paper, the winner's score is too good everywhere, most with few samples and many configurations. TT does not correct enough"
-    yield "with 20 and 40 samples and too much from 100 on. Nested cross-validation is nearly unbiased. BBC is too low, and less so with more samples."
-    yield "BBCD of the paper drops from the first fold on, of two predictions if there are 20 samples; what survives is lucky, and its"
-    yield "estimate is higher. With our minimum of 50 predictions nothing is dropped below 60 samples. The balanced correction removes most of"
-    yield "the bias of BBC. The paper says that BBCD has a bias 0.005 higher than NCV; it is further down, as ours and its authors' program show."
+    yield (
+        "As in the paper, the winner's score is too good everywhere, most with few samples and many configurations. "
+        "TT does not correct enough with 20 and 40 samples and too much from 100 on. Nested cross-validation is "
+        "nearly unbiased. BBC is too low, and less so with more samples. BBCD of the paper drops from the first fold "
+        "on, of two predictions if there are 20 samples; what survives is lucky, and its estimate is higher. With "
+        "our minimum of 50 predictions nothing is dropped below 60 samples. The balanced correction removes most of "
+        "the bias of BBC. The paper says that BBCD has a bias 0.005 higher than NCV; it is further down, as ours and "
+        "its authors' program show."
+    )
     yield ""
     yield "What dropping saves, and how much true accuracy of the winner it loses; means over the settings of a size:"
     yield ""
@@ -199,7 +216,9 @@ def draw(result: dict[str, Any]) -> Any:
         for c in sorted({s["c"] for s in settings}):
             own = sorted((s["n"], s[method][0]) for s in settings if s["c"] == c)
             lines[f"{c} configurations"] = tuple(zip(*own, strict=True))
-        panels.append(Panel(METHODS[method], lines, "samples", "bias", 0.0, options={"xscale": "log", "ylim": (-0.1, 0.2)}))
+        panels.append(
+            Panel(METHODS[method], lines, "samples", "bias", 0.0, options={"xscale": "log", "ylim": (-0.1, 0.2)})
+        )
     return figure(panels, columns=3, height=2.5)
 
 

@@ -1,8 +1,8 @@
 """Do more folds give higher estimates? Table I of Raeder, Hoens and Chawla (2010).
 
-Estimates of AUC by 2, 5 and 10 folds are ranked on every data set: rank 1 is the highest. "Canonical" estimates have about ten fits
-each (5 x 2, 2 x 5, 1 x 10); the steady state is the mean of all repeats. Bonferroni and Dunn's critical difference says which mean
-ranks differ from that of 2 folds (canonical) or 10 folds (steady state).
+Estimates of AUC by 2, 5 and 10 folds are ranked on every data set: rank 1 is the highest. "Canonical" estimates have
+about ten fits each (5 x 2, 2 x 5, 1 x 10); the steady state is the mean of all repeats. Bonferroni and Dunn's critical
+difference says which mean ranks differ from that of 2 folds (canonical) or 10 folds (steady state).
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def units(size: Size) -> Iterable[Unit]:
     if size == "full":
         return repeats.cells(FOLDS, NAMES, tuple(repeats.SETS))
     few = ("bupa", "heart-c", "promoters", "sonar") if size == "quick" else ("bupa", "promoters")
-    return repeats.cells(FOLDS, ("C4.5", "5-NN", "NB") if size == "quick" else ("5-NN",), few, 20 if size == "quick" else 5)
+    return repeats.cells(
+        FOLDS, ("C4.5", "5-NN", "NB") if size == "quick" else ("5-NN",), few, 20 if size == "quick" else 5
+    )
 
 
 def estimates(records: Sequence[Record]) -> dict[str, dict[str, dict[str, list[float]]]]:
@@ -65,7 +67,11 @@ def summarize(records: Sequence[Record]) -> dict[str, Any]:
                 scores = {str(folds): [row[i] for row in rows.values()] for i, folds in enumerate(FOLDS)}
                 ranking = of.rank.bonferroni_dunn(scores, None, control=control, greater_is_better=True)
                 mean = dict(zip(ranking.algorithms, np.round(ranking.mean_ranks, 3).tolist(), strict=True))
-                ranks[kind][name] = {"sets": len(rows), "cd": round(ranking.cd, 3), "ranks": [mean[str(f)] for f in FOLDS]}
+                ranks[kind][name] = {
+                    "sets": len(rows),
+                    "cd": round(ranking.cd, 3),
+                    "ranks": [mean[str(f)] for f in FOLDS],
+                }
     counts = {(u["learner"]): u["repeats"] for u, *_ in records}
     return {"ranks": ranks, "estimates": found, "repeats": counts}
 
@@ -79,7 +85,9 @@ def agreeing(result: dict[str, Any]) -> tuple[int, int]:
 def verdict(result: dict[str, Any]) -> Verdict:
     steady = result["ranks"]["steady"]
     headlines = tuple(
-        Headline(f"steady state, {name}: mean ranks of 2, 5, 10 folds", _three(PAPER["steady"][name]), _three(own["ranks"]))
+        Headline(
+            f"steady state, {name}: mean ranks of 2, 5, 10 folds", _three(PAPER["steady"][name]), _three(own["ranks"])
+        )
         for name, own in steady.items()
         if name in ("C4.5", "NB")
     )
@@ -98,8 +106,11 @@ def _three(ranks: Sequence[float]) -> str:
 
 
 def page(result: dict[str, Any]) -> Iterator[str]:
-    yield "Mean ranks of the estimates over data sets, in brackets as printed; 1 is the highest AUC. A star marks ranks that differ from that"
-    yield "of 2 folds (canonical) or of 10 folds (steady state) by more than the critical difference at 0.05."
+    yield (
+        "Mean ranks of the estimates over data sets, in brackets as printed; 1 is the highest AUC. A star marks "
+        "ranks that differ from that of 2 folds (canonical) or of 10 folds (steady state) by more than the critical "
+        "difference at 0.05."
+    )
     for kind, control in KINDS.items():
         known = result["ranks"][kind]
         if not known:
@@ -108,14 +119,22 @@ def page(result: dict[str, Any]) -> Iterator[str]:
         names = [name for name in NAMES if name in known]
         rows = []
         for i, folds in enumerate(FOLDS):
-            rows.append([f"{folds}-fold", *(_cell(known[name], i, FOLDS.index(int(control)), PAPER[kind][name][i]) for name in names)])
+            rows.append(
+                [
+                    f"{folds}-fold",
+                    *(_cell(known[name], i, FOLDS.index(int(control)), PAPER[kind][name][i]) for name in names),
+                ]
+            )
         rows.append(["data sets (paper: 20)", *(known[name]["sets"] for name in names)])
         rows.append(["critical difference (paper: 0.709)", *(f"{known[name]['cd']:.3f}" for name in names)])
         if kind == "steady":
             rows.append(["repeats (paper: 500)", *(result["repeats"][name] for name in names)])
         yield from table(("", *names), rows)
     yield from ("", "## Differences", "")
-    yield f"- The paper has 20 data sets, two of which are not public; ours are the {len(repeats.SETS)} of its Table II. Three of these are generated anew."
+    yield (
+        f"- The paper has 20 data sets, two of which are not public; ours are the {len(repeats.SETS)} of its Table "
+        "II. Three of these are generated anew."
+    )
     yield "- The learners are not WEKA's: `studies/repeats.py` says what stands in for each."
     if "HDDT" not in result["ranks"]["steady"]:
         yield "- There is no Hellinger tree in this version, so its column is missing."

@@ -264,7 +264,9 @@ def by_learner(records: Sequence[Any], folds: int) -> dict[str, dict[str, np.nda
     return found
 
 
-def cells(sizes: Sequence[int], names: Sequence[str], sets: Sequence[str], repeats: int | None = None) -> Iterator[Unit]:
+def cells(
+    sizes: Sequence[int], names: Sequence[str], sets: Sequence[str], repeats: int | None = None
+) -> Iterator[Unit]:
     """Units, the quick learners first."""
     for name in available(names):
         for data in sets:

@@ -5,6 +5,7 @@ A study is one file in `studies`, with a `Study` named STUDY. `python studies/ru
 
 from __future__ import annotations
 
-from .study import Headline, Record, Size, Study, Unit, Verdict, generator
+from . import printed
+from .study import Headline, Record, Size, Study, Unit, Verdict, concluded, generator
 
-__all__ = ["Headline", "Record", "Size", "Study", "Unit", "Verdict", "generator"]
+__all__ = ["Headline", "Record", "Size", "Study", "Unit", "Verdict", "concluded", "generator", "printed"]

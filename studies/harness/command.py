@@ -39,7 +39,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="studies/run.py", description="Run a study; without a name, write the front page of all studies."
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(registry.NAMES)}")
-    parser.add_argument("--full", action="store_true", help="the whole study, for the page in docs/studies; else a quick part")
+    parser.add_argument(
+        "--full", action="store_true", help="the whole study, for the page in docs/studies; else a quick part"
+    )
     parser.add_argument("--minutes", type=float, help="stop after so many minutes, and use the units that are finished")
     parser.add_argument("--page", action="store_true", help="run nothing: page and picture of the committed result")
     parser.add_argument("--jobs", type=int, default=1, help="processes that work at the same time")

@@ -90,6 +90,9 @@ def draw(pool: Rows, n: int, rng: np.random.Generator) -> Rows:
 
 
 def adaptive_folds(y: NDArray[np.intp], folds: int = 10) -> int:
-    """As many folds as the rarest class has members, up to a number (Tsamardinos et al. 2015, sect. 8.1); 0 if one class lacks."""
+    """As many folds as the rarest class has members, up to a number; 0 if a class is missing.
+
+    So Tsamardinos et al. (2015, sect. 8.1) make sure that each fold has both classes.
+    """
     counts = np.bincount(y)
     return min(folds, int(counts.min())) if len(counts) > 1 else 0

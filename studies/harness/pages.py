@@ -60,9 +60,9 @@ def index_page(studies: Sequence[Study], results: Mapping[str, Result], others: 
         WARNING,
         "# Studies",
         "",
-        "Each study makes tables and figures of a paper again, with Outfold's methods, and puts our numbers beside the printed ones.",
-        "`make study NAME=fold-number` runs a small part of a study in less than three minutes. `make study NAME=fold-number FULL=1` runs",
-        "all of it: you may stop it at any time, and the same command goes on. The data sets of the papers are not part of the project.",
+        "Each study makes tables and figures of a paper again, with Outfold's methods. Our numbers are beside the printed ones. "
+        "`make study NAME=fold-number` runs a small part of a study in less than three minutes. With `FULL=1` it runs all of it: "
+        "you may stop it at any time, and the same command goes on. The data sets of the papers are not part of the project.",
         "",
         "## Verdicts",
         "",
@@ -81,7 +81,9 @@ def index_page(studies: Sequence[Study], results: Mapping[str, Result], others: 
     lines += table(("study", "from", "verdict", "because", "done"), rows)
     lines += ["", "## Headline numbers", ""]
     headlines = [
-        (f"[{name}]({name}.md)", *headline) for name, (*_, verdict) in verdicts.items() for headline in verdict.headlines
+        (f"[{name}]({name}.md)", *headline)
+        for name, (*_, verdict) in verdicts.items()
+        for headline in verdict.headlines
     ]
     lines += table(("study", "", "paper", "ours"), headlines)
     lines += ["", "## Other studies", "", "Scripts of their own, whose numbers are on other pages:", ""]

@@ -41,10 +41,14 @@ def figure(panels: Sequence[Panel], columns: int = 2, height: float = 2.9) -> An
         _panel(axes, panel, names)
     for axes in all_axes.flat[len(panels) :]:
         axes.set_axis_off()
-    handles = {text: line for axes in all_axes.flat for line, text in zip(*axes.get_legend_handles_labels(), strict=True)}
+    handles = {
+        text: line for axes in all_axes.flat for line, text in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
     found.tight_layout()
     if len(names) > 1:
-        found.legend(handles.values(), handles.keys(), loc="upper center", bbox_to_anchor=(0.5, 0), ncols=4, frameon=False)
+        found.legend(
+            handles.values(), handles.keys(), loc="upper center", bbox_to_anchor=(0.5, 0), ncols=4, frameon=False
+        )
     return found
 
 

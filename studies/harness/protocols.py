@@ -62,7 +62,9 @@ def without(oof: of.Predictions, dropped: Mapping[str, int]) -> of.Predictions:
     """The predictions of what is left."""
     if not dropped:
         return oof
-    return oof.sel(config=[j for j, name in enumerate(oof.configs) if name not in dropped])  # by name takes long for many
+    return oof.sel(
+        config=[j for j, name in enumerate(oof.configs) if name not in dropped]
+    )  # by name takes long for many
 
 
 def saved(oof: of.Predictions, dropped: Mapping[str, int]) -> float:

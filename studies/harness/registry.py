@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +16,8 @@ RESULTS = ROOT / "studies" / "results"
 PAGES = ROOT / "docs" / "studies"
 PICTURES = ROOT / "docs" / "pictures" / "studies"
 
-# In the order of the front page: by paper. A study is in the module of its name, except one: pytest takes `test_errors.py` for tests.
+# In the order of the front page: by paper. A study is in the module of its name, except one: pytest takes
+# `test_errors.py` for tests.
 NAMES = (
     "selection-optimism",
     "protocol-bias",
@@ -38,14 +40,30 @@ MODULES = {"test-errors": "errors_of_tests"}
 
 # Scripts that back a claim of another page: script, what it measures, page.
 OTHERS = (
-    ("all_tests", "errors and power of every test of a pair on exact nulls", "[calibration](../calibration.md#type-i-errors)"),
+    (
+        "all_tests",
+        "errors and power of every test of a pair on exact nulls",
+        "[calibration](../calibration.md#type-i-errors)",
+    ),
     ("balanced", "the balanced correction, in simulation and on real data", "[balanced](balanced.md)"),
     ("by_fold", "intervals from the scores of small folds", "[intervals](../intervals.md#small-folds)"),
-    ("calibration", "coverage, bias and type I error of the simulations of `make calibrate`", "[calibration](../calibration.md)"),
+    (
+        "calibration",
+        "coverage, bias and type I error of the simulations of `make calibrate`",
+        "[calibration](../calibration.md)",
+    ),
     ("confronting", "how often `confront` errs", "[models](../models.md#how-often-it-errs)"),
     ("dropping", "what dropping saves and costs", "[dropping](../dropping.md), [racing](racing.md)"),
-    ("gaussians", "tests on two Gaussian populations", "[calibration](../calibration.md), [test-errors](test-errors.md)"),
-    ("interval_coverage", "intervals of the selected configuration", "[calibration](../calibration.md), [intervals](intervals.md)"),
+    (
+        "gaussians",
+        "tests on two Gaussian populations",
+        "[calibration](../calibration.md), [test-errors](test-errors.md)",
+    ),
+    (
+        "interval_coverage",
+        "intervals of the selected configuration",
+        "[calibration](../calibration.md), [intervals](intervals.md)",
+    ),
     ("interval_metrics", "the same for other metrics, groups and repeats", "[calibration](../calibration.md)"),
     ("other_intervals", "intervals of other estimates", "[calibration](../calibration.md), [intervals](intervals.md)"),
     ("plain_bias", "bias of three estimates, written without Outfold", "[calibration](../calibration.md)"),
@@ -61,6 +79,8 @@ OTHERS = (
 
 def find(name: str) -> Study:
     """The study of a name."""
+    if name not in NAMES:
+        sys.exit(f"there is no study {name!r}; there are {', '.join(NAMES)}.")
     return import_module(MODULES.get(name, name.replace("-", "_"))).STUDY
 
 

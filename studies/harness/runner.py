@@ -141,7 +141,12 @@ class Progress:
         now, terminal = time.perf_counter(), sys.stderr.isatty()
         if terminal or now - self.shown > 30 or self.count == self.total:
             self.shown = now
-            print(("\r\x1b[K" if terminal else "") + self.line(), end="" if terminal else "\n", file=sys.stderr, flush=True)
+            print(
+                ("\r\x1b[K" if terminal else "") + self.line(),
+                end="" if terminal else "\n",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def line(self) -> str:
         """How far, for how long, and for how much longer."""

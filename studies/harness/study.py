@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -15,6 +15,7 @@ Size = Literal["tiny", "quick", "full"]
 # Words and numbers that tell a unit from all others; its seeds follow from them.
 Unit = dict[str, Any]
 Result = dict[str, Any]
+Kind = Literal["matched", "same conclusion", "partly the same", "differs", "ours", "too few repetitions"]
 
 
 class Record(NamedTuple):
@@ -36,9 +37,17 @@ class Headline(NamedTuple):
 class Verdict(NamedTuple):
     """What came of a study, in words for the front page."""
 
-    kind: Literal["matched", "same conclusion", "partly the same", "differs", "ours", "too few repetitions"]
+    kind: Kind
     because: str
     headlines: tuple[Headline, ...]
+
+
+def concluded(claims: Mapping[str, bool], why: str, headlines: Sequence[Headline]) -> Verdict:
+    """A verdict by the conclusions of a paper: which of them hold here, and why the numbers differ."""
+    hold, fail = ([claim for claim, holds in claims.items() if holds == wanted] for wanted in (True, False))
+    parts = [f"{words}: {'; '.join(which)}." for words, which in (("Holds", hold), ("Does not hold", fail)) if which]
+    kind: Kind = "same conclusion" if not fail else "partly the same" if hold else "differs"
+    return Verdict(kind, " ".join([*parts, why]), tuple(headlines))
 
 
 @dataclass(frozen=True)
