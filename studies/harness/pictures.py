@@ -44,7 +44,6 @@ def figure(panels: Sequence[Panel], columns: int = 2, height: float = 2.9) -> An
     handles = {
         text: line for axes in all_axes.flat for line, text in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    found.tight_layout()
     if len(names) > 1:
         found.legend(
             handles.values(), handles.keys(), loc="upper center", bbox_to_anchor=(0.5, 0), ncols=4, frameon=False
@@ -76,5 +75,6 @@ def save(found: Any, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     path.parent.mkdir(parents=True, exist_ok=True)
+    found.tight_layout()
     found.savefig(path, metadata={"Date": None}, bbox_inches="tight")
     plt.close(found)
