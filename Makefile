@@ -14,8 +14,10 @@ help:  ## list the commands
 demo: $(VENV)/.user  ## set up, then show on real data how flattering the winner's score is
 	$(BIN)/outfold demo
 
+# Tests start many processes; with bytecode, they start sooner, also where the environment forbids Python to write it.
 test: check browser  ## set up, lint, type-check, run all tests
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m compileall -q src tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/.dev  ## lint, types, direction of imports
 	$(BIN)/ruff check src tests benchmarks studies tools

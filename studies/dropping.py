@@ -21,7 +21,7 @@ import argparse
 import json
 import pickle
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -243,10 +243,12 @@ def after(oof: of.Predictions, truth: np.ndarray, metric: str, dropped: dict[str
     return {"winner": found.selected, "true": true, "error": float(found.value) - true, "saved": saved(oof, dropped)}
 
 
-def evaluate_cell(oof: of.Predictions, truth: np.ndarray, metric: str, seed: int = 0) -> dict[str, dict[str, float]]:
+def evaluate_cell(
+    oof: of.Predictions, truth: np.ndarray, metric: str, seed: int = 0, rules: Mapping[str, Any] = RULES
+) -> dict[str, dict[str, float]]:
     """For every rule: share of fits saved, true score lost, whether another one wins, errors of the estimates."""
     whole, rows = after(oof, truth, metric, {}), {}
-    found = {name: after(oof, truth, metric, race(oof, rule, seed)) for name, rule in RULES.items()}
+    found = {name: after(oof, truth, metric, race(oof, rule, seed)) for name, rule in rules.items()}
     for name, row in found.items():
         rows[name] = {
             "saved": row["saved"],
@@ -311,12 +313,12 @@ def parts(names: list[str]) -> Iterator[tuple[str, list[str]]]:
     yield "all", names
 
 
-def simulated(n: int, c: int, equal: bool, seed: int) -> dict[str, dict[str, float]]:
+def simulated(n: int, c: int, equal: bool, seed: int, rules: Mapping[str, Any] = RULES) -> dict[str, dict[str, float]]:
     rng = np.random.default_rng(seed)
     truth = np.full(c, EQUAL) if equal else rng.beta(9, 6, c)
     correct = (rng.random((n, c)) < truth).astype(float)
     oof = of.from_arrays(None, correct, folds=np.arange(n) * FOLDS // n, response="pointwise")
-    return evaluate_cell(oof, truth, "mean", seed)
+    return evaluate_cell(oof, truth, "mean", seed, rules)
 
 
 # -- the page -------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ import ctypes
 import os
 import random
 import signal
-import subprocess
 import time
+from itertools import count
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -25,6 +25,7 @@ class Tally(ClassifierMixin, BaseEstimator):
         if self.log is not None:
             with open(self.log, "ab") as file:
                 file.write(b".")
+            wait_to_be_killed(self.log)
         time.sleep(self.pause)
         self.classes_ = np.unique(y)
         self.means_ = np.stack([X[y == c].mean(axis=0) for c in self.classes_])
@@ -199,12 +200,31 @@ class Mute(ValueError):  # noqa: N818
         raise RuntimeError("speechless")
 
 
-def kill_at(points, command, env, log):
-    """Start the command once for every point, and end it by SIGKILL as soon as that many fits are logged in all."""
+def _last_fit(log):
+    """The file that names the fit at which `kill_at` wants the work to stand still."""
+    return f"{log}.last"
+
+
+def wait_to_be_killed(log):
+    """Stand still if `kill_at` waits for as many fits as the log has, so that quick work cannot end before it is killed."""
+    last = _last_fit(log)
+    while os.path.exists(last) and fits(log) >= os.path.getsize(last):
+        time.sleep(0.01)
+
+
+def kill_at(points, start, log):
+    """Call `start` once for every point, and end what it starts by SIGKILL as soon as that many fits are logged in all."""
+    last = _last_fit(log)
     for point in points:
-        process = subprocess.Popen(command, env=env, start_new_session=True)
-        while fits(log) < point and process.poll() is None:
+        with open(last, "wb") as file:
+            file.write(b"." * point)
+        process = start()
+        for look in count():
+            # Whether it still runs is asked now and then only, since asking takes time from it.
+            if fits(log) >= point or (look % 20 == 0 and process.poll() is not None):
+                break
             time.sleep(0.005)
         assert process.poll() is None, f"the work ended before {point} fits"
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        os.remove(last)

@@ -39,6 +39,25 @@ def pytest_pyfunc_call(pyfuncitem):
         raise
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """BLAS and OpenMP use one thread: on arrays as small as ours, several wait for each other longer than they work."""
+    import sklearn  # noqa: F401  (the libraries must be loaded to be limited)
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture
+def two_threads(one_thread):
+    """BLAS and OpenMP use two threads, for a test of the limits that Outfold sets itself."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(2):
+        yield
+
+
 @pytest.fixture(scope="session")
 def golden_data() -> Path:
     """The folder of reference values made with other software; its README says which made what."""
@@ -125,6 +144,16 @@ def patient(monkeypatch):
     """Batches are not cut by how long fits take on a busy machine, so that fits can be counted."""
     monkeypatch.setattr("outfold.fitting.dispatcher._PATIENCE", 1e6)
     monkeypatch.setattr("outfold.fitting.worker._TASK_SECONDS", 60.0)
+
+
+@pytest.fixture(scope="session")
+def scripts():
+    """What runs scripts in processes that can be ended by force, without the imports of a new one."""
+    from script_server import ScriptServer
+
+    server = ScriptServer()
+    yield server
+    server.close()
 
 
 # -- reports --------------------------------------------------------------------------------------------

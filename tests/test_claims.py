@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import adjusting
+import blocked
 import confronting
 import dropping
 import gaussians
@@ -73,6 +75,8 @@ SOURCES = {
     "checks/OF532.md: When it fires": "no measurement: when the check speaks",
     "comparing.md: McNemar": "studies/results/calibration.json",
     "comparing.md: Balanced m x 2 plans": "studies/results/calibration.json",
+    "comparing.md: Many pairs": "studies/results/adjusting.json",
+    "comparing.md: Variance components": "studies/results/blocked.json",
     "comparing.md: Power": "no measurement: tests/compare/test_power.py compares with the exact power",
     "dropping.md: How many repeats": "studies/results/stopping.json",
     "dropping.md: What dropping saves and costs, with five folds": "studies/results/dropping.json",
@@ -80,11 +84,15 @@ SOURCES = {
     "intervals.md: A configuration that was named beforehand": "no measurement: formulas of other programs",
     "intervals.md: Intervals": "no measurement: what an interval of 95 percent aims at",
     "intervals.md: Small folds": "studies/results/by_fold.json",
+    "learners.md: Time": "benchmarks/results/learners.json",
+    "learners.md: Time of naive Bayes": "benchmarks/results/learners.json",
     "models.md: How often it errs": "studies/results/confronting.json",
     "methods.md: BBC-CV, the default": "studies/results/pooled_within.json",
     "methods.md: Balanced: correct for selecting on fewer samples": "docs/studies/balanced.md",
     "methods.md: Hold-outs and leave-one-out": "no measurement: how draws are scored",
+    "methods.md: Bias and variance of predictions": "no measurement: what the parts of a loss are",
     "methods.md: Bootstrap of the data": "studies/results/point632.json",
+    "methods.md: Weighted mean correction": "no measurement: what Ding et al. (2014) found",
     "report.md: Size and speed": "benchmarks/results/report.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
     "spaces.md: Order": "benchmarks/results/spaces.json",
@@ -595,6 +603,20 @@ def test_what_dropping_saves_and_costs():
         assert "\n".join(rows) in page
     for sentence in dropping.words(study):
         says("dropping.md", heading, sentence)
+
+
+def test_variance_components_of_blocked_cross_validation():
+    study, heading = result("studies/results/blocked.json"), "Variance components"
+    assert "\n".join(blocked.page_rows(study)) in sections("comparing.md")[heading]
+    says("comparing.md", heading, f"{study['data_sets']:,} data sets each")
+    for sentence in blocked.words(study):
+        says("comparing.md", heading, sentence)
+
+
+def test_adjusting_by_draws():
+    study, heading = result("studies/results/adjusting.json"), "Many pairs"
+    assert "\n".join(adjusting.page_rows(study)) in sections("comparing.md")[heading]
+    says("comparing.md", heading, f"{study['data_sets']} data sets each, alpha 0.05")
 
 
 POWER_PAGE = "studies/power_curves.md"

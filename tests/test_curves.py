@@ -1,16 +1,18 @@
-"""Learning and validation curves: paired, nested, deterministic, and equal to what collect and scikit-learn give."""
+"""Learning and validation curves: paired, nested, deterministic, and equal to what collect, scikit-learn and scipy give."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import curve_fit
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, StratifiedKFold, learning_curve, validation_curve
@@ -20,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from collect_estimators import Raises, Stuck, Tally
-from internals import _by_group, _by_share
+from internals import _by_group, _by_share, fit_power_law, samples_for
 from outfold.exceptions import CollectError, InputError, NeedError
 
 X, Y = load_iris(return_X_y=True)
@@ -262,6 +264,151 @@ def test_printed_and_written_forms_of_a_learning_curve():
     assert points[1]["test"] == curve.test.mean[0, 1]
 
 
+# -- power laws -----------------------------------------------------------------------------------------
+
+
+def law_scores(a, b, c, sizes, spread=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    return a - b * sizes**-c + rng.normal(0, spread, len(sizes))
+
+
+SIZES = np.array([20.0, 40, 80, 160, 320, 640])
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.004])
+@pytest.mark.parametrize(("a", "b", "c"), [(0.9, 1.0, 0.5), (0.75, 3.0, 0.4), (0.98, 0.3, 0.25), (0.8, 2.0, 1.2)])
+def test_the_fit_is_that_of_scipy(a, b, c, spread):
+    scores = law_scores(a, b, c, SIZES, spread)
+    (found,) = fit_power_law(SIZES, scores[None], 1.0)
+
+    def at(n, a, b, c):
+        return a - b * n**-c
+
+    bounds = ([-np.inf, 0, 0.05], [1, np.inf, 3])
+    theirs, _ = curve_fit(at, SIZES, scores, p0=(a, b, c), bounds=bounds, xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    ours, other = (np.sum((at(SIZES, *p) - scores) ** 2) for p in (found, theirs))
+    assert ours <= other * (1 + 1e-6) + 1e-13
+    np.testing.assert_allclose(at(SIZES, *found), at(SIZES, *theirs), atol=1e-5)
+    assert found == pytest.approx(theirs, rel=2e-3)
+    if spread == 0:
+        assert found == pytest.approx([a, b, c], rel=1e-4)
+
+
+def test_laws_keep_to_what_scores_can_be():
+    falling = law_scores(0.9, -0.5, 0.5, SIZES)
+    steep = np.minimum(0.5 + 0.12 * np.log(SIZES / 10), 0.999)
+    flat, capped = fit_power_law(SIZES, np.stack([falling, steep]), 1.0)
+    assert flat[:2] == pytest.approx([falling.mean(), 0])
+    assert capped[0] == 1.0
+    assert fit_power_law(SIZES, steep[None], np.inf)[0, 0] > 1.0
+
+
+def test_samples_for_a_score_turn_the_law_around():
+    law = np.array([[0.9, 0.5, 0.5], [0.8, 0.5, 0.5], [0.9, 0.0, 0.5]])
+    assert samples_for(law, 0.85) == pytest.approx([(0.5 / 0.05) ** 2, np.inf, 1])
+    assert samples_for(law, 0.9).tolist() == [np.inf, np.inf, 1]
+    assert samples_for(law, -5.0).tolist() == [1, 1, 1]
+
+
+@pytest.fixture(scope="module")
+def cancer_law():
+    configs = {
+        "bayes": GaussianNB(),
+        "tree": DecisionTreeClassifier(random_state=0),
+        "stump": DecisionTreeClassifier(max_depth=1),
+    }
+    curve = learn(configs, *CANCER, sizes=[30, 60, 120, 240, 400], metric="accuracy", plan=of.Plan(folds=5))
+    return curve, of.curves.power_law(curve, n_resamples=200)
+
+
+def test_a_law_has_the_scores_of_its_curve(cancer_law):
+    curve, law = cancer_law
+    for j, name in enumerate(curve.configs):
+        at_sizes = [law.at(int(n), name).score for n in curve.sizes]
+        assert np.sqrt(np.mean((at_sizes - curve.test.mean[j]) ** 2)) == pytest.approx(law.residual[j])
+        low, high = law.at(400, name).interval
+        assert low < law.at(400, name).score < high
+        wider = law.at(400, name, confidence_level=0.99).interval
+        assert wider.low < low
+    scores = [law.at(569, name).score for name in curve.configs]
+    best = law.best()
+    assert (best.config, best.n, best.interval) == (curve.configs[int(np.argmax(scores))], 569, None)
+    assert best.score == pytest.approx(max(scores))
+
+
+def test_losses_are_mirrored(cancer_law):
+    curve, law = cancer_law
+    mirrored = replace(
+        curve,
+        metric="error",
+        greater_is_better=False,
+        test=replace(curve.test, values=1 - curve.test.values, mean=1 - curve.test.mean),
+    )
+    loss = of.curves.power_law(mirrored, n_resamples=200)
+    assert loss.at(900, "tree").score == pytest.approx(1 - law.at(900, "tree").score)
+    assert loss.best().config == law.best().config
+    assert loss.needed(0.06, "tree").n == law.needed(0.94, "tree").n
+    low, high = law.at(900, "tree").interval
+    assert loss.at(900, "tree").interval == pytest.approx((1 - high, 1 - low))
+
+
+def test_how_many_samples_a_score_needs(cancer_law):
+    _, law = cancer_law
+    a, b, c = law.parameters[1]
+    target = law.at(2000, "tree").score
+    found = law.needed(target, "tree")
+    assert found.n == pytest.approx((b / (a - target)) ** (1 / c), rel=1e-3)
+    assert found.more == found.n - 569
+    assert found.n_interval.low <= found.n <= found.n_interval.high
+    never = law.needed(0.9999, "stump")
+    assert never.n is None
+    assert never.n_interval.high == np.inf
+    assert "no number of samples is enough (95% CI " in str(never)
+    assert never.to_dict()["n_interval"][1] is None
+    there = law.needed(0.5, "tree")
+    assert there.more == 0
+    assert "the 569 samples at hand are enough (95% CI 0 to 0 more)" in str(there)
+
+
+def test_words_for_the_interval_of_what_is_lacking():
+    def said(n, low, high):
+        ends = of.results.Interval(low, high)
+        return str(of.results.SamplesNeeded(question="AUC of 0.9", n=n, n_now=200, n_interval=ends)).splitlines()[0]
+
+    assert said(700, 500.0, 900.0) == "AUC of 0.9: about 700 samples in all, 500 more (95% CI 300 to 700 more)"
+    assert said(700, 500.0, np.inf).endswith("500 more (95% CI 300 more to no number)")
+    assert said(None, np.inf, np.inf) == "AUC of 0.9: no number of samples is enough (95% CI no number)"
+
+
+def test_a_law_of_the_draws_is_what_the_draws_say():
+    """The interval is wide where folds disagree, and has no width where all agree."""
+    curve = learn(GaussianNB(), sizes=[12, 24, 60, 120], plan=of.Plan(folds=5), metric="accuracy")
+    same = replace(curve, test=replace(curve.test, values=np.repeat(curve.test.mean[..., None], 5, axis=-1)))
+    low, high = of.curves.power_law(same, n_resamples=50).at(200).interval
+    assert high - low < 1e-9
+    low, high = of.curves.power_law(curve, n_resamples=50).at(200).interval
+    assert high - low > 0.01
+    first, again, other = (of.curves.power_law(curve, n_resamples=50, rng=rng).draws for rng in (0, 0, 1))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_what_a_law_needs(cancer_law):
+    curve, law = cancer_law
+    with pytest.raises(NeedError, match=r"power_law needs 4 sizes or more; this one has 2\. Give more sizes"):
+        of.curves.power_law(learn(GaussianNB(), sizes=[30, 60]))
+    with pytest.raises(InputError, match="curve must be a learning curve"):
+        of.curves.power_law([0.8, 0.9])
+    with pytest.raises(InputError, match="config must be one of 'bayes', 'tree', 'stump'; got None"):
+        law.needed(0.9)
+    with pytest.raises(InputError, match="score must be a number"):
+        law.needed("high", "tree")
+    values = np.array(curve.test.values)
+    values[0, 0, 1:] = np.nan
+    with pytest.raises(NeedError, match="two folds or more that are scored at all sizes; 'bayes' has 1"):
+        of.curves.power_law(replace(curve, test=replace(curve.test, values=values)))
+
+
 # -- validation curves ----------------------------------------------------------------------------------
 
 DEPTHS = [1, 2, 3, 5, None]
@@ -380,4 +527,4 @@ def test_examples_of_the_documentation(title, code, printed):
 
 
 def test_the_examples_were_found():
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6

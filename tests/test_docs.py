@@ -239,6 +239,13 @@ def test_speed_of_a_search_is_what_was_measured():
     rows = {
         "236 configurations of Tsamardinos et al. (2015), 100 samples": "236 configurations (2015), 100 samples",
         "the same, 500 samples": "236 configurations (2015), 500 samples",
+        "k-NN, k = 1 to 50, two kinds of weights": "k-NN 1..50 x 2 weights",
+        "decision tree, 14 x 14 sizes of leaves and nodes": "tree 14 x 14",
+        "ridge, 50 penalties": "ridge, 50 alpha",
+        "lasso, 50 penalties": "lasso, 50 alpha",
+        "logistic regression, 20 penalties": "logistic L2, 20 C",
+        "gradient boosting, 20 numbers of stages": "boosting, 20 stages",
+        "SVC, 5 x 5, which shares no fit": "SVC 5 C x 5 gamma",
         "100 unrelated light pipelines, 100 samples": "100 unrelated light pipelines",
         "one heavy model, nothing to share": "one heavy model",
     }

@@ -11,7 +11,7 @@ from scipy import stats
 
 import outfold as of
 from conftest import make_predictions
-from internals import Scoring, State, sequential
+from internals import Scoring, State, _seed_of, predicted_counts, sequential
 from outfold import drop, estimate, metrics
 from outfold.exceptions import InputError
 
@@ -515,3 +515,72 @@ def test_somebody_is_always_left_and_nobody_is_dropped_twice(rule, seed):
 def test_draws_that_are_none_are_refused_at_once(draws):
     with pytest.raises(InputError, match=r"must map \(repeat, fold\) to draws"):
         of.drop.Bootstrap(draws=draws)
+
+
+# -- NeverSelected ----------------------------------------------------------------------------------------
+
+
+def test_weights_of_the_end_count_what_was_seen_once_and_what_comes_again():
+    units = np.arange(30)
+    drawn = np.concatenate(list(predicted_counts(units, 1.5, 600, 3))).astype(int)
+    assert drawn.shape == (600, 30)
+    assert np.all(drawn >= 1)
+    assert np.all(drawn.sum(axis=1) == 30 + 45)
+    # A sample comes Poisson(1.5 Poisson(1)) times about: its variance is 1.5 + 1.5 ** 2.
+    assert drawn.var() == pytest.approx(1.5 + 1.5**2, rel=0.1)
+    groups = np.repeat(np.arange(10), 3)
+    whole = np.concatenate(list(predicted_counts(groups, 0.5, 50, 3))).astype(int)
+    assert np.all(whole.reshape(50, 10, 3) == whole.reshape(50, 10, 3)[..., :1])
+    assert np.all(whole.sum(axis=1) == 3 * (10 + 5))
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "mse", "mean"])
+def test_never_selected_is_what_a_loop_over_draws_never_selects(metric):
+    oof = make_predictions(metric, n=60, c=6, r=2, folds=3, seed=4)
+    rule = drop.NeverSelected(min_predictions=0, n_resamples=40, metric=metric)
+    part, found = until(oof, 0, 1), metrics.get(metric)
+    data, rows = part.respond(found.needs), np.flatnonzero(part.folds[:, 0] <= 1)
+    # Two of six folds are done: four are left, two for each that is done.
+    drawn = np.concatenate(list(predicted_counts(np.arange(len(rows)), 2.0, 40, _seed_of(5, (0, 1)))))
+    winners = set()
+    for weights in drawn:
+        whole = np.zeros(60)
+        whole[rows] = weights
+        scores = [found.reference(oof.target, data[0, j], whole) for j in range(6)]
+        winners.add(int(np.argmax(scores) if found.greater_is_better else np.argmin(scores)))
+    dropped = {found.config for found in rule.test(part, 0, 1, 5)}
+    best = int(np.argmax(found.sign * Scoring(part, metric).scores()[0]))
+    assert dropped == {name for j, name in enumerate(oof.configs) if j not in winners | {best}}
+    assert dropped
+
+
+def test_never_selected_drops_what_bootstrap_keeps():
+    """A configuration that may be better than the best one, but not than the best of all the others."""
+    rng = np.random.default_rng(3)
+    hard = rng.random(100) < 0.5
+    best = np.where(hard, 0.0, 1.0)
+    rivals = np.stack([np.where(rng.random(100) < 0.02, 1 - best, best) for _ in range(4)], axis=1)
+    behind = np.where(np.arange(100) < 4, 0.0, best)
+    oof = of.from_arrays(
+        None, np.column_stack([best, rivals, behind]), folds=np.arange(100) * 5 // 100, response="pointwise"
+    )
+    part = until(oof, 0, 3)
+    joint = {found.config for found in drop.NeverSelected(n_resamples=2000).test(part, 0, 3, 0)}
+    alone = {found.config for found in drop.Bootstrap().test(part, 0, 3, 0)}
+    assert "config 5" in joint
+    assert joint - alone
+
+
+def test_never_selected_is_careful_with_few_predictions_and_many_configurations():
+    oof = spread_out(n=40)
+    assert not drop.NeverSelected().test(until(oof, 0, 2), 0, 2, 0)
+    rng = np.random.default_rng(0)
+    equal = of.from_arrays(
+        None, (rng.random((100, 300)) < 0.8).astype(float), folds=np.arange(100) % 10, response="pointwise"
+    )
+    part = until(equal, 0, 4)
+    some = {found.config for found in drop.NeverSelected(n_resamples=100).test(part, 0, 4, 0)}
+    default = {found.config for found in drop.NeverSelected().test(part, 0, 4, 0)}
+    assert len(default) < len(some) < 300
+    with pytest.raises(InputError, match="n_resamples must be a whole number"):
+        drop.NeverSelected(n_resamples=0)

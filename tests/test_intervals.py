@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
 
 import outfold as of
 from conftest import make_predictions
@@ -111,6 +113,28 @@ def test_corrected_t_from_first_principles():
     assert intervals.corrected_t(scores, 100 - sizes, sizes) == pytest.approx(
         stats.t(4, scores.mean(), error).interval(0.95)
     )
+
+
+def test_blocked_t_is_the_interval_of_the_test_against_0():
+    scores = np.array([[0.81, 0.78], [0.84, 0.80], [0.79, 0.80]])
+    by_hand = scores.mean() + stats.t.ppf([0.025, 0.975], 5) * np.sqrt(np.sum((scores - scores.mean()) ** 2) / 6)
+    assert intervals.blocked_t(scores) == pytest.approx(by_hand)
+    against = of.from_scores({"a": scores.ravel(), "0": np.zeros(6)}, n_train=50, n_test=50, design="blocked")
+    for weight, df in ((None, 5), (0, 3), (4 / 3, 5)):
+        found = of.compare.t_blocked_mx2(against, None, "a", "0", variance_weight=weight)
+        assert intervals.blocked_t(scores, variance_weight=weight) == pytest.approx(found.interval)
+        assert found.df == (df,)
+
+
+def test_a_balanced_plan_has_the_blocked_interval():
+    oof = of.collect(
+        DummyClassifier(strategy="uniform", random_state=0), *load_iris(return_X_y=True), of.Plan.blocked(3)
+    )
+    found = of.estimate.cv(oof, "accuracy")
+    scores = oof.scores("accuracy")[0]
+    assert found.confidence_interval(method="blocked_t") == pytest.approx(intervals.blocked_t(scores))
+    with pytest.raises(NeedError, match="blocked_t needs scores by fold, all defined, of balanced m x 2 folds"):
+        of.estimate.cv(oof, "accuracy", aggregate="pooled").confidence_interval(method="blocked_t")
 
 
 def test_conservative_z_from_first_principles():
@@ -287,6 +311,7 @@ def test_levels_lie_between_0_and_1(level):
         lambda: intervals.percentile([1, 2], confidence_level=level),
         lambda: intervals.delong([0, 0, 1, 1], [1, 2, 3, 4], confidence_level=level),
         lambda: intervals.corrected_t([1, 2], 4, 1, confidence_level=level),
+        lambda: intervals.blocked_t([[1, 2], [2, 3]], confidence_level=level),
         lambda: intervals.training([1, 2, 3, 4], [0, 1, 0, 1], confidence_level=level),
         lambda: intervals.conservative_z([1, 2], [[1, 2]], confidence_level=level),
         lambda: intervals.bbc_f([[1, 2]], confidence_level=level),
@@ -321,6 +346,8 @@ def test_levels_lie_between_0_and_1(level):
         (lambda: intervals.corrected_t([0.5, 0.6], 0, 1), "n_train and n_test must be numbers of samples"),
         (lambda: intervals.corrected_t([0.5, 0.6], [9, 9, 9], 1), "one for all 2 folds"),
         (lambda: intervals.conservative_z([0.5], [0.4, 0.6]), r"shape \(M, 2\)"),
+        (lambda: intervals.blocked_t([0.5, 0.6]), r"fold_scores must be finite, of shape \(m, 2\)"),
+        (lambda: intervals.blocked_t([[0.5, 0.6], [0.4, 0.5]], variance_weight=-1), "must be a number from 0 on"),
         (lambda: intervals.delong([0, 1, 1], [1, 2]), "one entry for each label"),
         (lambda: intervals.samples([1.0, np.nan]), "two samples or more"),
         (lambda: intervals.samples([1.0]), "two samples or more"),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import blocked
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from conftest import make_predictions
-from internals import Scoring, selection
+from internals import Correlations, Scoring, selection
 from outfold import State, stability
 from outfold.exceptions import InputError, NeedError
 
@@ -354,3 +358,170 @@ def test_reproducibility_needs_two_configurations_that_exist():
         of.stability.reproducibility(repeated(5), "mean", "config 0", "nobody")
     with pytest.raises(InputError, match="a and b must be two configurations; both are 'config 0'"):
         of.stability.reproducibility(repeated(5), "mean", "config 0", 0)
+
+
+# -- the interval within a repeat -------------------------------------------------------------------------
+
+
+def test_the_interval_may_be_looked_at_after_every_fold():
+    rng = np.random.default_rng(0)
+    right = (rng.random((200, 3)) < [0.7, 0.8, 0.9]).astype(float)
+    oof = of.from_arrays(None, right, folds=np.arange(200) % 5, response="pointwise")
+    state = np.array(oof.state)
+    state[:, 0, 3:] = State.PENDING
+    part = replace(oof, state=state)
+    interval = of.estimate.bbc(part, "mean").interval
+    width = interval.high - interval.low
+    assert stability.Width(width + 1e-9, after="fold").holds(part)
+    assert not stability.Width(width - 1e-9, after="fold").holds(part)
+    assert not stability.Width(width + 1e-9).holds(part)  # no repeat is complete
+    assert stability.Width(width, after="fold").by_fold
+    assert not stability.Width(width).by_fold
+    with pytest.raises(InputError, match="after must be 'repeat' or 'fold'"):
+        stability.Width(after="sample")
+
+
+# -- bias and variance ------------------------------------------------------------------------------------
+
+
+def several_models(kind, r=7, n=40, seed=0, missing=False):
+    """Predictions of models of two kinds, from repeats in which not every sample is held out."""
+    rng = np.random.default_rng(seed)
+    folds = np.where(rng.random((n, r)) < 0.4, -1, 0) if missing else np.zeros((n, r), dtype=int)
+    if kind == "label":
+        y = rng.integers(0, 3, n)
+        P = np.where(rng.random((n, 2, r)) < 0.6, y[:, None, None], rng.integers(0, 3, (n, 2, r)))
+    else:
+        y = rng.normal(size=n)
+        P = y[:, None, None] / 2 + rng.normal(0, [[0.3], [0.8]], (n, 2, r))
+    return of.from_arrays(y, P, folds=folds, response=kind)
+
+
+def plain_parts(y, predicted, zero_one):
+    """Loss, bias and variance of one sample, as mlxtend's bias_variance_decomp has them."""
+    if zero_one:
+        main = np.argmax(np.bincount(predicted))
+        return np.mean(predicted != y), float(main != y), np.mean(predicted != main), main == y, np.mean(predicted == y)
+    main = predicted.mean()
+    return np.mean((predicted - y) ** 2), (main - y) ** 2, np.mean((predicted - main) ** 2), True, 0.0
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("kind", ["label", "value"])
+def test_bias_and_variance_are_those_of_a_loop_over_samples(kind, missing):
+    oof = several_models(kind, missing=missing)
+    found = stability.bias_variance(oof)
+    held = oof.folds >= 0
+    rows = np.flatnonzero(held.sum(axis=1) >= 2)
+    assert found.n_samples == len(rows)
+    assert found.n_predictions == pytest.approx(held[rows].sum(axis=1).mean())
+    for j in range(2):
+        P = [oof.data[held[i], j, i] for i in rows]
+        parts = [plain_parts(oof.target.y[i], p, kind == "label") for i, p in zip(rows, P, strict=True)]
+        loss, bias, variance, unbiased, right = np.array(parts, dtype=float).T
+        assert found.loss[j] == pytest.approx(loss.mean())
+        if kind == "value":
+            n = held[rows].sum(axis=1)
+            assert found.variance[j] == pytest.approx(np.mean(variance * n / (n - 1)))
+            assert found.bias[j] == pytest.approx(np.mean(bias - variance / (n - 1)))
+            continue
+        assert (found.bias[j], found.variance[j]) == pytest.approx((bias.mean(), variance.mean()))
+        assert found.adds[j] == pytest.approx(np.mean(variance * unbiased))
+        assert found.saves[j] == pytest.approx(np.mean(right * (1 - unbiased)))
+    assert found.bias + found.adds - found.saves == pytest.approx(found.loss)
+
+
+def test_the_parts_of_a_squared_error_are_unbiased():
+    y, parts = np.linspace(-1, 1, 30), []
+    for seed in range(200):
+        P = (y + 0.5)[:, None, None] + np.random.default_rng(seed).normal(0, 0.3, (30, 1, 3))
+        parts.append(
+            stability.bias_variance(of.from_arrays(y, P, folds=np.zeros((30, 3), dtype=int), response="value"))
+        )
+    # Standard errors of the means: 0.003 and 0.0012.
+    assert np.mean([one.bias[0] for one in parts]) == pytest.approx(0.25, abs=0.012)
+    assert np.mean([one.variance[0] for one in parts]) == pytest.approx(0.09, abs=0.005)
+
+
+def test_what_bias_and_variance_need():
+    with pytest.raises(NeedError, match="bias_variance needs two predictions of a sample; each has one"):
+        stability.bias_variance(several_models("label", r=1))
+    with pytest.raises(InputError, match=r"is for 0-1 loss \(accuracy, error\) and for squared error \(mse\); got mae"):
+        stability.bias_variance(several_models("value"), "mae")
+    printed = str(stability.bias_variance(several_models("label"), "accuracy"))
+    assert printed.splitlines()[0].split() == ["configuration", "loss", "bias", "variance", "adds", "saves"]
+    assert "adds" not in str(stability.bias_variance(several_models("value"), "mse"))
+
+
+# -- variance components ----------------------------------------------------------------------------------
+
+
+def correlated(n, m=3, variance=0.02, rho1=0.2, rho2=0.35, seed=0):
+    """(n, m, 2) normal scores with these correlations."""
+    same_repeat = np.kron(np.eye(m), np.ones((2, 2)))
+    R = np.where(np.eye(2 * m) == 1, 1.0, np.where(same_repeat == 1, rho1, rho2))
+    drawn = np.random.default_rng(seed).multivariate_normal(np.full(2 * m, 0.8), variance * R, size=n)
+    return drawn.reshape(n, m, 2)
+
+
+def test_correlations_are_means_of_the_covariance_matrix():
+    x = correlated(40, m=7)
+    C = np.cov(x.reshape(40, 14).T)
+    found = stability.variance_components(x)
+    pairs = [(i, j) for i in range(14) for j in range(14) if i != j]
+    within = np.mean([C[i, j] for i, j in pairs if i // 2 == j // 2])
+    between = np.mean([C[i, j] for i, j in pairs if i // 2 != j // 2])
+    assert found.variance == pytest.approx(np.mean(np.diag(C)))
+    assert (found.rho1, found.rho2) == pytest.approx((within / found.variance, between / found.variance))
+    # Equation 3.2: the variance of the mean is that of the mean of all columns.
+    assert found.of_mean == pytest.approx(x.mean(axis=(1, 2)).var(ddof=1))
+    assert sum(found.parts.values()) == pytest.approx(found.of_mean)
+    assert found.ratios["AL"] == pytest.approx(found.of_mean / found.AL)
+
+
+def test_correlations_of_many_data_sets_are_the_true_ones():
+    found = stability.variance_components(correlated(20_000))
+    # Standard errors of about 0.005.
+    assert (found.rho1, found.rho2) == pytest.approx((0.2, 0.35), abs=0.02)
+    true = Correlations(0.02, 0.2, 0.35)
+    for name, weight in (("L", 0), ("AL", 2 / 3), ("careful", 4 / 3)):
+        assert getattr(found, name) == pytest.approx(true.expected(3, weight), rel=0.02)
+    assert found.of_mean == pytest.approx(true.of_mean(3), rel=0.04)
+
+
+def test_correlations_of_naive_bayes_are_those_the_paper_prints():
+    """Simulated experiment 3 of Wang et al. (2014), Table 4, n = 40; 2,000 data sets have standard errors of 0.012."""
+    found = stability.variance_components(blocked.scores("naive Bayes", 2000, 40))
+    assert (found.rho1, found.rho2) == pytest.approx(blocked.PRINTED["naive Bayes"][40], abs=0.045)
+
+
+def test_one_data_set_shows_estimates_only():
+    X, y = load_iris(return_X_y=True)
+    models = {"bayes": GaussianNB(), "stump": DecisionTreeClassifier(max_depth=1)}
+    oof = of.collect(models, X, y, of.Plan.blocked(3), progress=False)
+    found = stability.variance_components(oof, "accuracy", "bayes")
+    assert (found.rho1, found.parts, found.ratios) == (None, None, None)
+    assert "one data set shows neither" in str(found)
+    test = of.compare.t_blocked_3x2(
+        of.from_scores(
+            {"a": oof.scores("accuracy")[0].ravel(), "0": np.zeros(6)}, n_train=75, n_test=75, design="blocked"
+        ),
+        None,
+        "a",
+        "0",
+    )
+    assert found.mean / np.sqrt(found.AL) == pytest.approx(test.statistic)
+    several = stability.variance_components([oof, oof, oof], "accuracy", "bayes")
+    assert several.n_sets == 3
+    assert several.to_dict()["AL"] == pytest.approx(found.AL)
+    assert several.variance == 0
+    with pytest.raises(InputError, match="config must name one of the configurations"):
+        stability.variance_components(oof)
+    with pytest.raises(NeedError, match=r"variance_components needs two folds, repeated so that .*Plan\.blocked"):
+        stability.variance_components(oof.sel(repeat=[0, 1]), "accuracy", "bayes")
+    state = np.array(oof.state)
+    state[0, 2, 1] = State.PENDING
+    with pytest.raises(NeedError, match=r"variance_components needs the scores of all halves; some are missing"):
+        stability.variance_components(replace(oof, state=state), "accuracy", "bayes")
+    with pytest.raises(InputError, match=r"shape \(data sets, m, 2\) or \(m, 2\)"):
+        stability.variance_components([[0.5, 0.6]])

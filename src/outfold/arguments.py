@@ -41,6 +41,13 @@ def check_between(value: Any, name: str, example: float, low: float = 0.0, high:
     return float(value)
 
 
+def check_from_zero(value: Any, name: str) -> float:
+    """A number that is not negative."""
+    if not is_number(value) or value < 0:
+        raise invalid(name, "must be a number from 0 on", got(value))
+    return float(value)
+
+
 def check_confidence_level(value: Any, name: str = "confidence_level") -> float:
     """The level of an interval, strictly between 0 and 1."""
     return check_between(value, name, 0.95)

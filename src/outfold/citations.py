@@ -76,7 +76,12 @@ def references_of(result: Any) -> Iterable[str]:
     raise invalid("result", needed, f"got {type(result).__name__}")
 
 
-_ADJUSTED = {"holm": "Holm 1979", "bonferroni": "Dunn 1961", "bh": "Benjamini & Hochberg 1995"}
+_ADJUSTED = {
+    "holm": "Holm 1979",
+    "bonferroni": "Dunn 1961",
+    "bh": "Benjamini & Hochberg 1995",
+    "westfall_young": "Westfall & Young 1993",
+}
 
 
 @cache

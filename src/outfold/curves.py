@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import formatting
-from .arguments import check_choice
+from .arguments import RngLike, as_seed, check_choice, check_confidence_level, check_count
 from .data.plan import Plan
 from .data.predictions import Predictions
 from .data.splitting import NOT_HELD_OUT, Splits, group_codes
 from .docstrings import fill_with
-from .exceptions import InputError, got, invalid
+from .exceptions import InputError, NeedError, got, invalid
 from .fitting.api import run_job
 from .fitting.configs import grid
 from .fitting.data import Rows
@@ -28,10 +28,12 @@ from .fitting.job import Job, Options, make_job
 from .metrics import Metric, MetricLike
 from .metrics._scoring import Scoring, bind, cell_scores, recorded_metric, selecting, standard_errors
 from .progress import Mode
-from .results import CurveLine, LearningCurve, ValidationCurve
+from .results import CurveLine, LearningCurve, PowerLaw, ValidationCurve
 from .select import choose, one_standard_error
+from .stats.power_law import fit_power_law
+from .stats.split_means import NormalMeans
 
-__all__ = ["learning", "validation"]
+__all__ = ["learning", "power_law", "validation"]
 
 RepeatFold = tuple[int, int]
 TrainingRows = Mapping[RepeatFold, Rows]
@@ -123,6 +125,8 @@ def learning(
         greater_is_better=trained.metric.greater_is_better,
         configs=trained.both.configs,
         n_train=trained.n_train,
+        n_test=np.array([len(job.splits.test_rows(*cell)) for cell in job.splits.cells], dtype=np.intp),
+        bounds=trained.metric.bounds,
         train=_line(train),
         test=_line(test),
         plan=str(job.splits.plan),
@@ -212,6 +216,96 @@ def validation(
         failures=_failures(trained.both),
         notes=trained.both.notes,
     )
+
+
+# A law has three parameters: with three sizes it would go through every point.
+_LEAST_SIZES = 4
+
+
+@_document
+def power_law(
+    curve: LearningCurve, *, n_resamples: int = 1000, confidence_level: float = 0.95, rng: RngLike = 0
+) -> PowerLaw:
+    """Fit an inverse power law to a learning curve, to say how scores go on with more samples.
+
+    The score of held-out samples is taken for a - b n^-c, with n training samples, b not negative, and a not above the best
+    score there is (a + b n^-c for a loss) [1]_. It is fitted by least squares to the mean score of each size. The interval comes
+    from fits to draws of these means: normal, with the covariance of the scores over folds times 1/J + n_test/n_train for J folds
+    [3]_, since the folds of all sizes hold out the same samples.
+
+    Parameters
+    ----------
+    curve : LearningCurve
+        Scores at four sizes or more, on two folds or more.
+    n_resamples : int
+        Number of draws.
+    {confidence_level, rng}
+
+    Returns
+    -------
+    PowerLaw
+        ``law.at(500, "logit")`` is the score to expect with 500 training samples. ``law.needed(0.9, "logit")`` says how many
+        samples a score needs, or that no number is enough. ``law.best()`` is the configuration with the best law at the samples
+        at hand, with its score: the IPL method of [2]_.
+
+    Notes
+    -----
+    IPL corrects the error rate of the best classifier by taking that of fitted learning curves. We read it as the best of the
+    fitted scores at the number of samples at hand. [2]_ cross-validate random subsamples of each size; here a size is a part
+    of the training samples of a fold, so that all sizes are scored on the same held-out samples. Curves that do not follow a
+    power law, and few samples, make the answer unreliable.
+    References: {mukherjee2003, ding2014, nadeau2003}
+
+    Examples: {iris}
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> curve = of.curves.learning(GaussianNB(), X[50:, :2], y[50:], sizes=[10, 20, 40, 80], metric="roc_auc")
+    >>> law = of.curves.power_law(curve)
+    >>> round(law.at(200).score, 2), law.needed(0.99).n
+    (0.77, None)
+    """
+    if not isinstance(curve, LearningCurve):
+        raise invalid("curve", "must be a learning curve, as `curves.learning` gives", f"got {type(curve).__name__}")
+    level, n_resamples = check_confidence_level(confidence_level), check_count(n_resamples, "n_resamples", 2)
+    seed, sizes = as_seed(rng), curve.sizes
+    if len(sizes) < _LEAST_SIZES:
+        given, remedy = f"this one has {len(sizes)}", "Give more `sizes` to `curves.learning`."
+        raise NeedError(argument="power_law", needed=f"needs {_LEAST_SIZES} sizes or more", given=given, remedy=remedy)
+    sign = 1.0 if curve.greater_is_better else -1.0
+    best = sign * curve.bounds[1 if curve.greater_is_better else 0]
+    fits, draws, residuals = [], [], []
+    for name, values in zip(curve.configs, sign * curve.test.values, strict=True):
+        kept = np.isfinite(values).all(axis=0)
+        if kept.sum() < 2:
+            given = f"{name!r} has {int(kept.sum())}"
+            raise NeedError(
+                argument="power_law", needed="needs two folds or more that are scored at all sizes", given=given
+            )
+        scores, held = values[:, kept], curve.n_test[kept]
+        ratio = float(np.mean(held / (curve.n_samples - held)))
+        means = scores.mean(axis=1)
+        drawn = np.concatenate(list(NormalMeans(scores, ratio, n_resamples, seed)))
+        found = fit_power_law(sizes, np.minimum(np.vstack([means, means + drawn]), best), best)
+        fits.append(found[0])
+        draws.append(found[1:])
+        residuals.append(float(np.sqrt(np.mean((_at_sizes(found[0], sizes) - means) ** 2))))
+    signs = np.array([sign, 1.0, 1.0])
+    return PowerLaw(
+        metric=curve.metric,
+        greater_is_better=curve.greater_is_better,
+        configs=curve.configs,
+        parameters=signs * np.array(fits),
+        draws=signs * np.stack(draws, axis=1),
+        residual=np.array(residuals),
+        sizes=sizes,
+        n_samples=curve.n_samples,
+        confidence_level=level,
+        plan=curve.plan,
+    )
+
+
+def _at_sizes(law: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    a, b, c = law
+    return np.asarray(a - b * sizes**-c)
 
 
 @dataclass(frozen=True, eq=False)

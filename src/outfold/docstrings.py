@@ -135,6 +135,8 @@ _TERMS = "\n".join(
         "statistic_name : str\n    Such as ``t``, ``chi2`` or ``z``.",
         *(_FIELDS[name] for name in ("plan", "n_samples", "alternative", "level")),
         "rope : float or None\n    Half the width of the region of practical equivalence, in units of the metric.",
+        "null : float\n    The difference under the null hypothesis.",
+        "algorithms : tuple of TunedAlgorithm\n    What `compare.algorithms` tuned; empty for single configurations.",
     ]
 )
 

@@ -6,6 +6,7 @@ on the predictions so far that gives the names to drop is a rule too.
 | rule | drops a configuration when | needs |
 | --- | --- | --- |
 | `Bootstrap` | it loses against the best in nearly all bootstrap draws; the one to use | any metric |
+| `NeverSelected` | no draw of the remaining folds selects it in the end; can make the estimate too high | any metric |
 | `Hoeffding` | its best possible score is below the worst possible of the best | a bounded mean |
 | `Friedman` | its ranks over folds are significantly worse than those of the best | 5 folds |
 | `Sequential` | it is too seldom in the top group of a fold | a mean, 7 folds |
@@ -34,7 +35,7 @@ from .requirements import check_predictions
 from .stats import resampling, sequential
 from .stats.selection import argbest
 
-__all__ = ["Bootstrap", "Drop", "DropRule", "Friedman", "Hoeffding", "Sequential"]
+__all__ = ["Bootstrap", "Drop", "DropRule", "Friedman", "Hoeffding", "NeverSelected", "Sequential"]
 
 # Streams of one seed are told apart by the first word of their spawn key; fits use (repeat, fold).
 _DROP_STREAM = 0xD209
@@ -188,8 +189,7 @@ class Bootstrap(DropRule):
         if self.draws is not None:
             yield self._given(len(scoring.rows), cell)
             return
-        state = np.random.SeedSequence(seed, spawn_key=(_DROP_STREAM, *cell)).generate_state(1, np.uint64)
-        bootstrap = resampling.BootstrapDraws(len(scoring.rows), int(state[0]), scoring.group_codes())
+        bootstrap = resampling.BootstrapDraws(len(scoring.rows), _seed_of(seed, cell), scoring.group_codes())
         yield from bootstrap.blocks(self.n_resamples)
 
     def _given(self, n: int, cell: tuple[int, int]) -> NDArray[Any]:
@@ -214,6 +214,73 @@ class Bootstrap(DropRule):
 def _no_draws(cell: tuple[int, int]) -> InputError:
     needed = "`draws` must have an entry for each (repeat, fold) but the last"
     return InputError(needed=needed, given=f"there is none for {cell}")
+
+
+@fill_common
+@dataclass(frozen=True, repr=False)
+class NeverSelected(DropRule):
+    """Drops what would not be selected in the end, whatever the remaining folds bring.
+
+    It is the test that [1]_ (sect. 4.1) wish for: all configurations are looked at together, and the folds that are left count. A
+    draw adds to the samples so far as many as the remaining folds will bring, drawn from a bootstrap sample of those so far;
+    the best configuration of all of them is selected. What no draw selects is dropped. Groups are drawn whole.
+
+    Do not use it where many configurations may be equally good: it keeps those that were lucky in the first folds, and nothing
+    is left to correct their scores with (the page on dropping has numbers). `Bootstrap` keeps what it cannot tell from the best.
+
+    Parameters
+    ----------
+    min_predictions : int
+        Number of samples that must have predictions before anything is dropped.
+    n_resamples : int or None
+        Number of random draws; None takes 1,000, or ten for each configuration that is still running if these are more. With
+        fewer, one of many equally good configurations may not be selected by chance.
+    {task_metric}
+    References: {tsamardinos2018}
+
+    Examples: {numpy_outfold}
+    >>> correct = np.random.default_rng(0).random((80, 2)) < [0.9, 0.3]
+    >>> oof = of.from_arrays(None, correct, folds=np.arange(80) // 60, response="pointwise")
+    >>> of.drop.NeverSelected().test(oof, repeat=0, fold=0, seed=0)
+    [Drop(config='config 1', probability=1.0, compared_with='config 0')]
+    """
+
+    min_predictions: int = 50
+    n_resamples: int | None = None
+    metric: MetricLike | None = None
+
+    def __post_init__(self) -> None:
+        check_count(self.min_predictions, "min_predictions", 0)
+        if self.n_resamples is not None:
+            check_count(self.n_resamples, "n_resamples", 1)
+
+    def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
+        best, better = _best(scoring), scoring.metric.greater_is_better
+        if best < 0 or len(scoring.rows) < self.min_predictions:
+            return
+        n = len(scoring.names)
+        n_resamples = max(_LEAST_DRAWS, _DRAWS_FOR_EACH * n) if self.n_resamples is None else self.n_resamples
+        times = np.zeros(n, dtype=np.intp)
+        for weights in resampling.predicted_counts(scoring.units(), _left(scoring), n_resamples, _seed_of(seed, cell)):
+            chosen = argbest(scoring.scores(weights), better)
+            times += np.bincount(chosen[chosen >= 0], minlength=n)
+        for j in np.flatnonzero((times == 0) & (np.arange(n) != best)) if times.any() else ():
+            yield Drop(scoring.names[j], 1.0, scoring.names[best])
+
+
+# Draws of `NeverSelected`: at least so many, and so many for each configuration.
+_LEAST_DRAWS, _DRAWS_FOR_EACH = 1000, 10
+
+
+def _left(scoring: Scoring) -> float:
+    """Folds that are left for each that is done; repeats to come count as if they brought new samples, which is careful."""
+    planned = scoring.oof.plan.repeats * scoring.oof.n_folds
+    return max(planned - len(scoring.cells), 0) / len(scoring.cells)
+
+
+def _seed_of(seed: int, cell: tuple[int, int]) -> int:
+    """A stream of its own for every fold, whatever was drawn before."""
+    return int(np.random.SeedSequence(seed, spawn_key=(_DROP_STREAM, *cell)).generate_state(1, np.uint64)[0])
 
 
 @fill_common

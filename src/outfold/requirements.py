@@ -156,7 +156,7 @@ def _design_of(oof: Predictions) -> str:
 
 
 _BLOCKS = {
-    "inner": "Collect with `inner=True`.",
+    "inner": "Collect with `inner=True`, or `inner=2` for two inner folds.",
     "fresh": "Collect with `fresh=<metric>`, the metric that selects.",
     "inbag": "Collect with `Plan.bootstrap(200)`.",
     "resub": "Collect with `resub=True`.",

@@ -10,7 +10,7 @@ changes them. Whatever is not asked for otherwise is taken from this record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -477,17 +477,21 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
 _ALIASES = {"depth": ("depth", "max_depth"), "n_features": ("n_features", "k", "n_features_to_select", "n_components")}
 
 
+def values_of(parameter: str, params: Mapping[str, Any]) -> Iterator[Any]:
+    """The values that a configuration has for a parameter, by its whole name or its last part; none if it lacks it."""
+    names = _ALIASES.get(parameter, (parameter,))
+    # Parameters of one step only go by their last part: "svc__C" is kept as "C".
+    full = (parameter, parameter.rpartition("__")[2])
+    return (v for k, v in params.items() if k in full or k.rpartition("__")[2] in names)
+
+
 def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
     """A number, infinity too; None is unlimited."""
     if callable(key):
         value = key(name, params)
     elif isinstance(key, str):
-        names = _ALIASES.get(key, (key,))
-        # Parameters of one step only go by their last part: "svc__C" is kept as "C".
-        full = (key, key.rpartition("__")[2])
-        found = (v for k, v in params.items() if k in full or k.rpartition("__")[2] in names)
         # A configuration without the parameter is not simpler than one with it: it comes last.
-        value = next(found, None)
+        value = next(values_of(key, params), None)
     elif name in key:
         value = key[name]
     else:

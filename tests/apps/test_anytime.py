@@ -13,7 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
-from outfold.apps.anytime import AnytimeSearch, Found, Stop, _Waves, kind_of_model, words_for_stop
+from outfold.apps.anytime import AnytimeSearch, Found, _Waves, kind_of_model, words_for_stop
+from outfold.apps.stopping import Stop
 from outfold.fitting.configs import Configs
 
 X, y = make_classification(160, 8, n_informative=3, flip_y=0.2, random_state=0)
@@ -174,11 +175,69 @@ def test_the_time_left_is_about_right_after_the_first_tenth():
         assert (total - at) / 3 < left < 3 * (total - at), (at, left, total)
 
 
+class Machine:
+    """Fits that take a known time, by a clock of its own."""
+
+    def __init__(self, seconds):
+        self.seconds, self.now, self.done, self.search = seconds, 0.0, {}, None
+
+    def collect(self, configs, tell):
+        new = [name for name in configs if name not in self.done]
+        for i, name in enumerate(new):
+            seconds = self.seconds[kind_of_model(configs[name])]
+            if self.done and self.now + seconds > self.search._deadline():
+                raise KeyboardInterrupt
+            self.now += seconds
+            self.done[name] = seconds
+            tell(i + 1, len(new))
+        seconds = np.array([self.done[name] for name in configs]).reshape(-1, 1, 1)
+        state = np.full(seconds.shape, of.State.DONE)
+        return type("Made", (), {"configs": tuple(configs), "seconds": seconds, "state": state})()
+
+
+@pytest.mark.parametrize(("budget", "dear"), [(60.0, 0), (120.0, 1), (600.0, 3)])
+def test_a_short_budget_is_not_spent_on_one_dear_model(budget, dear):
+    """Seconds as of a hold-out of 200,000 rows: a forest would take most of a minute."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    space = of.grid("logit", LogisticRegression(), C=np.logspace(-3, 3, 10))
+    space |= of.grid("forest", RandomForestClassifier(), max_features=[0.2, 0.5, 1.0])
+    space |= of.grid("tree", DecisionTreeClassifier(), max_depth=range(1, 11))
+    names = list(space)
+    machine = Machine({"LogisticRegression": 0.8, "DecisionTreeClassifier": 1.6, kind_of_model(space[names[10]]): 36.0})
+    expected = []
+    machine.search = AnytimeSearch(
+        space,
+        [names[:10], names[10:13], names[13:]],
+        machine.collect,
+        lambda standing: expected.append(standing.n_expected),
+        budget,
+        clock=lambda: machine.now,
+    )
+    found = machine.search.run()
+    assert len(found.oof.configs) == 20 + dear
+    assert set(names[:10] + names[13:]) <= set(found.oof.configs)
+    told = [n for n in expected if n is not None]
+    assert told[0] == pytest.approx(20 + dear, abs=1)  # a good guess after the first of them
+    assert told[-1] == 20 + dear
+
+
+def test_a_block_for_which_there_is_no_time_is_cut(space, blocks):
+    waves = _Waves(space, blocks)
+    waves.take(1.0, lambda name: None)
+    wave = waves.take(1.0, lambda name: 2.0, 8.5)
+    assert wave == ["bayes(var_smoothing=1e-09)"]  # one of each kind comes first
+    assert waves.take(1.0, lambda name: 2.0, 8.5) == ["tree(max_depth=1, min_samples_leaf=1)"]
+    assert waves.take(1.0, lambda name: 2.0, 8.5) == ["logit(C=1)", "logit(C=100)"]
+    assert waves.take(1.0, lambda name: 2.0, 3.0) == ["bayes(var_smoothing=1)"]
+    assert len(waves.left) == len(space) - 6
+
+
 def test_words_for_a_search_that_was_stopped(space):
     oof = of.collect(Configs({"logit": LogisticRegression()}), X, y, of.Plan(folds=3), progress=False)
     assert words_for_stop(Found(oof), None) == ""
     text = words_for_stop(Found(oof, ("a", "b"), "budget"), 90)
-    assert text == "the budget of 1 min 30 s is spent; the answer is for the 1 of 3 configurations that are finished"
+    assert text == "the budget of 1 min 30 s is spent; the answer covers the 1 of 3 configurations that are finished"
 
 
 def test_a_stop_that_comes_after_the_end_does_no_harm():

@@ -59,6 +59,18 @@ def test_without_a_terminal_there_is_a_line_every_half_minute(standing, tmp_path
     assert stream.getvalue().startswith("outfold run: 6/20 configurations")
 
 
+def test_what_a_budget_allows_is_told_at_once(standing, tmp_path):
+    stream = io.StringIO()
+    live = Live(tmp_path, "t.csv: y", stream)
+    live(standing)
+    assert stream.getvalue() == ""
+    standing.n_expected = 11
+    live(standing)
+    live(standing)
+    assert stream.getvalue().count("\n") == 1
+    assert "1 min 15 s left for all; the budget is enough for about 11  best AUC" in stream.getvalue()
+
+
 def test_a_run_that_shows_nothing_still_writes_the_file(standing, tmp_path):
     stream = io.StringIO()
     Live(tmp_path, "t.csv: y", stream, shown=False)(standing)

@@ -7,7 +7,7 @@ import pytest
 
 import outfold as of
 from extras import pd
-from internals import run
+from internals import report_again, run
 from outfold.exceptions import InputError, OutfoldError
 from outfold.learners import spaces
 
@@ -199,10 +199,10 @@ def test_predict_notes_numbers_that_are_written_otherwise(frame, tmp_path, capsy
     run_on(None, tmp_path)
     frame.to_csv(new, index=False)
     assert cli.main(["predict", str(tmp_path / "out"), str(new), "-o", str(tmp_path / "p.csv")]) == 0
-    assert "numbers look as if written otherwise than in the training table" in capsys.readouterr().err
+    assert "numbers seem to be written in another way than in the training table" in capsys.readouterr().err
     frame.to_csv(new, index=False, sep=";", decimal=",")
     assert cli.main(["predict", str(tmp_path / "out"), str(new), "-o", str(tmp_path / "p.csv")]) == 0
-    assert "written otherwise" not in capsys.readouterr().err
+    assert "written in another way" not in capsys.readouterr().err
 
 
 def test_a_budget_must_be_positive(frame, tmp_path):
@@ -277,13 +277,13 @@ def test_the_page_is_live_until_there_is_a_report(frame, tmp_path, monkeypatch):
     import json
 
     states = []
-    whole = run.report
+    whole = report_again.report
 
     def watched(*args, **options):
         states.append(json.loads((tmp_path / "out" / "progress.json").read_text())["state"])
         return whole(*args, **options)
 
-    monkeypatch.setattr(run, "report", watched)
+    monkeypatch.setattr(report_again, "report", watched)
     run_on(frame, tmp_path)
     states.append(json.loads((tmp_path / "out" / "progress.json").read_text())["state"])
     assert states == ["running", "finished"]

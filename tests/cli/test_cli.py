@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -265,7 +264,8 @@ def test_run_gives_estimate_predictions_and_model(capsys, few, table, tmp_path):
     oof = of.load(tmp_path / "out" / "run.oof")
     made = of.report(oof)
     assert out.startswith(f"{made.headline}\n\nBest pooled AUC of 3 configurations, before the correction")
-    assert [name for name in oof.leaderboard().configs if f"  {name}\n" in out] == list(oof.leaderboard().configs)
+    assert [name for name in oof.leaderboard().configs if f"  {name}" in out] == list(oof.leaderboard().configs)
+    assert f"  {oof.selection().name}  (selected)\n" in out
     assert f"  next       outfold open {tmp_path / 'out'}\n" in out
     assert f"outfold predict {tmp_path / 'out'} new.csv -o predictions.csv" in out
     assert oof.completeness == 1.0
@@ -298,9 +298,9 @@ def test_run_that_is_stopped_answers_and_goes_on_later(capsys, few, table, tmp_p
         stopping.setattr(DecisionTreeClassifier, "fit", stop)
         code, out, _ = call(capsys, *run_args(table, tmp_path))
     assert code == 130
-    words = "stopped by Ctrl-C; the answer is for the 1 of 3 configurations that are finished."
-    assert f"\nNot all was tried: {words}\n" in out
-    assert "the same command again goes on with the others" in out
+    words = "stopped by Ctrl-C; the answer covers the 1 of 3 configurations that are finished."
+    assert f"\nNot all configurations were tried: {words}\n" in out
+    assert "run the same command again to try the others" in out
     assert of.load(tmp_path / "out" / "run.oof").configs == ("logit(C=1)",)
     assert of.load_model(tmp_path / "out").about.configuration == "logit(C=1)"
     code, resumed, _ = call(capsys, *run_args(table, tmp_path))
@@ -343,27 +343,27 @@ sys.exit(cli.main(argv))
     ("jobs", "moment", "number"),
     [(1, 12, signal.SIGINT), (2, 0, signal.SIGINT), (2, 1, signal.SIGTERM), (2, 12, signal.SIGTERM)],
 )
-def test_signals_in_a_terminal_leave_an_answer_or_one_line(tmp_path, jobs, moment, number):
+def test_signals_in_a_terminal_leave_an_answer_or_one_line(tmp_path, scripts, jobs, moment, number):
     """A terminal sends Ctrl-C to the workers too, also to those that are just starting."""
     rng = np.random.default_rng(0)
     pd.DataFrame({"x": rng.normal(size=60), "y": np.arange(60) % 2}).to_csv(tmp_path / "train.csv", index=False)
     (tmp_path / "script.py").write_text(_SLOW_SCRIPT)
     log, store = str(tmp_path / "log"), tmp_path / "out" / "search.oof"
-    command = [sys.executable, tmp_path / "script.py", log, "run", tmp_path / "train.csv", "--target", "y"]
-    command += ["-o", tmp_path / "out", "--folds", 5, "--repeats", 1, "--jobs", jobs]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
-    options = {"env": env, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([str(part) for part in command], **options, start_new_session=True)
+    command = [tmp_path / "script.py", log, "run", tmp_path / "train.csv", "--target", "y"]
+    command += ["-o", tmp_path / "out", "--folds", 5, "--repeats", 1, "--jobs"]
+    process = scripts.start(*command, jobs, output=tmp_path / "first")
     while not (store.exists() and fits(log) >= moment) and process.poll() is None:
-        time.sleep(0.005)
+        time.sleep(0.01)
     time.sleep(0.15)
-    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == (128 + number if out else 130)
+    os.killpg(process.pid, number) if number == signal.SIGINT else os.kill(process.pid, number)
+    code = process.wait(60)
+    out, err = ((tmp_path / name).read_text() for name in ("first.out", "first.err"))
+    assert code == (128 + number if out else 130)
     assert "Traceback" not in err
     if out:
         assert re.search(
-            r"Not all was tried: stopped by .*; the answer is for the \d of 6 configurations that are finished", out
+            r"Not all configurations were tried: stopped by .*; the answer covers the \d of 6 configurations that are",
+            out,
         )
         assert set(of.load(tmp_path / "out" / "run.oof").configs) < {f"tally {i}" for i in range(6)}
     else:
@@ -371,8 +371,9 @@ def test_signals_in_a_terminal_leave_an_answer_or_one_line(tmp_path, jobs, momen
         assert err.splitlines()[-1].endswith("search.oof; start it again to go on.")
     n, before = int(np.sum(of.load(store).state == of.State.DONE)), fits(log)
     assert n < 30
-    again = subprocess.run([str(part) for part in command], **options, check=True)
-    assert "Expect AUC" in again.stdout
+    # In one process, which starts sooner.
+    assert scripts.start(*command, 1, output=tmp_path / "again").wait() == 0
+    assert "Expect AUC" in (tmp_path / "again.out").read_text()
     assert fits(log) - before in (
         30 - n,
         30 - n + 1,
@@ -565,7 +566,7 @@ def test_help_of_run_names_every_file(capsys, few, table, tmp_path):
     call(capsys, *run_args(table, tmp_path))
     _, out, _ = call(capsys, "run", "--help")
     files = {file.name for file in (tmp_path / "out").iterdir()}
-    assert len(files) == 7
+    assert len(files) == 8
     assert all(name in out for name in files - {"progress.json"})
 
 

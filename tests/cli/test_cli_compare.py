@@ -106,7 +106,7 @@ def test_two_files_of_other_splits_are_refused(capsys, artifact, tmp_path):
             "--metric must be a metric, such as accuracy; got the configuration 'good'",
         ),
         (["good", "x", "--test", "f_5x2cv"], "f_5x2cv needs 5 repeats of 2 folds; these predictions are 5-fold"),
-        (["good", "x", "--adjust", "bh"], "--adjust goes with --all or --control only"),
+        (["good", "x", "--adjust", "bh"], "--adjust goes with --all, --control or --by only"),
         (["good", "x", "--level", "3"], "--confidence-level must lie between 0 and 1"),
         (["good", "x", "--rope", "-1"], "--rope must be a number from 0 on"),
         (["good", "x", "--test", "anova"], "invalid choice: 'anova'"),

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 import outfold as of
 from conftest import make_predictions
-from internals import pvalues
+from internals import Scoring, pvalues, sample_bootstrap
 from outfold import compare
 from outfold.cli import main
-from outfold.exceptions import InputError
+from outfold.exceptions import InputError, NeedError
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_equal_columns_do_not_disturb():
     [
         ({"test": "mcnemer"}, "got 'mcnemer'. Did you mean 'mcnemar'?"),
         ({"test": "anova"}, "The tests of a pair are"),
-        ({"adjust": "tukey"}, "adjust must be 'holm', 'bonferroni', 'bh' or 'none'"),
+        ({"adjust": "tukey"}, "adjust must be 'holm', 'bonferroni', 'bh', 'westfall_young' or 'none'"),
         ({"test": "mcnemar", "rho": 1}, "rho is not an option of mcnemar; it has method, repeat"),
         ({"configs": ["x"]}, "two different configurations"),
         ({"control": "w"}, "no configuration 'w'"),
@@ -172,3 +173,42 @@ def test_front_ends_take_predictions_with_dropped_configurations(unfinished, tmp
     assert main(["compare", str(tmp_path / "run.oof"), "--all", "--metric", "accuracy"]) == 0
     assert "OF207" in capsys.readouterr().out
     assert of.report(unfinished, "accuracy").comparisons is not None
+
+
+# -- adjusting by draws of samples ----------------------------------------------------------------------
+
+
+def test_draws_of_samples_adjust_less_than_holm(answers):
+    found, holm = (compare.pairs(answers, adjust=adjust) for adjust in ("westfall_young", "holm"))
+    p = np.array([pair.pvalue for pair in found])
+    assert np.all((found.adjusted >= p) & (found.adjusted <= holm.adjusted + 1e-15))
+    # Three p values are so small that no draw reaches them, and the largest is not adjusted.
+    assert np.sum(found.adjusted < holm.adjusted) == 2
+    assert found.adjusted.tolist() == compare.pairs(answers, adjust="westfall_young").adjusted.tolist()
+    assert "adjusted   by Westfall and Young" in str(found)
+    assert "@book{westfall1993" in of.cite(found)
+
+
+def test_the_adjusted_p_value_is_that_of_a_loop_over_draws(answers):
+    """Two pairs with a common control: both draws are compared with both p values by hand."""
+    found = compare.pairs(answers, configs=["x", "y"], control="z", adjust="westfall_young", alternative="better")
+    scoring = Scoring(answers.sel(config=["x", "y", "z"]), "mean")
+    weights = np.concatenate(list(sample_bootstrap(scoring, False, 0).blocks(10_000)))
+    drawn = scoring.scores(weights) - scoring.scores()
+    own = [drawn[:, j] - drawn[:, 2] for j in (0, 1)]
+    by_draw = np.array([rankdata(-one, method="max") / len(one) for one in own])
+    p = np.array([pair.pvalue for pair in found])
+    first = int(np.argmin(p))
+    both = (1 + np.sum(by_draw.min(axis=0) <= p[first])) / 10_001
+    alone = (1 + np.sum(by_draw[1 - first] <= p[1 - first])) / 10_001
+    expected = np.empty(2)
+    expected[first] = min(max(both, p[first]), 2 * p[first])
+    expected[1 - first] = max(expected[first], min(max(alone, p[1 - first]), p[1 - first]))
+    assert found.adjusted == pytest.approx(expected, abs=1e-12)
+
+
+def test_scores_of_folds_cannot_be_drawn():
+    folds = {"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81], "c": [0.70, 0.72, 0.75]}
+    scores = of.from_scores(folds, n_train=60, n_test=30)
+    with pytest.raises(NeedError, match=r"adjust='westfall_young' needs predictions; .* Use adjust='holm'"):
+        compare.pairs(scores, adjust="westfall_young")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,3 +69,59 @@ def test_holm_lies_between_bh_and_bonferroni(values):
     p = np.array(values)
     assert np.all(pvalues.holm(p) <= pvalues.bonferroni(p) + 1e-15)
     assert np.all(pvalues.benjamini_hochberg(p) <= pvalues.holm(p) + 1e-15)
+
+
+# -- Westfall and Young -----------------------------------------------------------------------------------
+
+
+def null_draws(b=300, m=5, seed=0):
+    """(b, m) how extreme dependent tests are under the null hypothesis, with ties."""
+    rng = np.random.default_rng(seed)
+    return np.abs(rng.normal(size=(b, 1)) + rng.normal(size=(b, m))).round(1)
+
+
+def closed_test(p, extremes):
+    """The largest chance of any set of hypotheses that has the one in question: closed testing, all sets one by one."""
+    b, m = extremes.shape
+    own = np.array(
+        [[np.mean(extremes[:, j] >= e) for e in extremes[:, j]] for j in range(m)]
+    )  # (m, b) p values of the draws
+    out = np.zeros(m)
+    for size in range(1, m + 1):
+        for members in combinations(range(m), size):
+            least = min(p[j] for j in members)
+            chance = (1 + np.sum(own[list(members)].min(axis=0) <= least)) / (b + 1)
+            chance = min(max(chance, least), size * least, 1.0)
+            for j in members:
+                out[j] = max(out[j], chance)
+    return out
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_westfall_young_is_the_closed_test_of_all_sets(seed):
+    extremes = null_draws(seed=seed)
+    p = np.random.default_rng(seed).random(5) ** 3
+    assert pvalues.westfall_young(p, lambda i: extremes[:, i]) == pytest.approx(closed_test(p, extremes), abs=1e-12)
+
+
+def test_westfall_young_of_one_test_many_times_is_its_p_value():
+    drawn = np.abs(np.random.default_rng(1).normal(size=9999))
+    adjusted = pvalues.westfall_young(np.full(8, 0.04), lambda i: drawn)
+    assert adjusted == pytest.approx(np.full(8, 0.04), abs=2e-4)
+    assert pvalues.holm(np.full(8, 0.04)) == pytest.approx(np.full(8, 0.32))
+
+
+def test_westfall_young_of_independent_tests_is_sidaks_step_down():
+    drawn, p = np.random.default_rng(2).normal(size=(50_000, 4)), np.array([0.01, 0.02, 0.03, 0.5])
+    sidak = np.maximum.accumulate([1 - (1 - one) ** k for one, k in zip(p, (4, 3, 2, 1), strict=True)])
+    assert pvalues.westfall_young(p, lambda i: drawn[:, i]) == pytest.approx(sidak, abs=0.003)
+
+
+@given(st.lists(st.one_of(st.floats(1e-12, 1), st.just(float("nan"))), min_size=5, max_size=5), st.integers(0, 50))
+def test_westfall_young_lies_between_the_p_value_and_holms(values, seed):
+    p, extremes = np.array(values), null_draws(b=40, seed=seed)
+    out, holm = pvalues.westfall_young(p, lambda i: extremes[:, i]), pvalues.holm(p)
+    defined = ~np.isnan(p)
+    assert np.array_equal(np.isnan(out), ~defined)
+    assert np.all((out[defined] >= p[defined]) & (out[defined] <= holm[defined] + 1e-15))
+    assert np.all(np.diff(out[defined][np.argsort(p[defined], kind="stable")]) >= 0)

@@ -10,9 +10,10 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.metrics
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.linalg import helmert
 
 import outfold as of
 from conftest import make_predictions
@@ -279,6 +280,34 @@ def test_models_that_always_agree_do_not_differ():
     oof = of.from_arrays(None, np.repeat([[1.0], [0.0], [1.0]], 3, axis=1), response="pointwise")
     for test in (compare.cochran_q, compare.f_looney):
         assert (test(oof).statistic, test(oof).pvalue) == (0, 1)
+
+
+@given(st.integers(2, 5), st.integers(8, 40), st.integers(0, 1000))
+def test_the_adjusted_degrees_of_freedom_are_those_of_contrasts(m, n, seed):
+    hits = np.random.default_rng(seed).integers(0, 2, (m, n))
+    contrasts = helmert(m)  # orthonormal, (m - 1, m)
+    S = contrasts @ np.cov(hits) @ contrasts.T
+    assume(np.trace(S) > 1e-9)
+    expected = np.trace(S) ** 2 / ((m - 1) * np.trace(S @ S))
+    assert paired.epsilon(hits) == pytest.approx(expected)
+    assert 1 / (m - 1) - 1e-12 <= expected <= 1 + 1e-12
+    plain, plus = paired.looney_f(hits), paired.looney_f_plus(hits)
+    assume(np.isfinite(plain.statistic))
+    assert plus.statistic == plain.statistic
+    assert plus.df == pytest.approx([expected * d for d in plain.df])
+    assert plus.pvalue == pytest.approx(stats.f.sf(plain.statistic, *plus.df))
+
+
+def test_the_adjusted_f_test_of_two_is_the_plain_one_and_of_a_copy_has_one_degree():
+    rng = np.random.default_rng(0)
+    hits = (rng.random((60, 3)) < [0.6, 0.7, 0.9]).astype(float)
+    two = of.from_arrays(None, hits[:, :2], response="pointwise")
+    assert compare.f_looney(two, adjusted=True).pvalue == pytest.approx(compare.f_looney(two).pvalue)
+    same = of.from_arrays(None, hits[:, [0, 0, 2]], response="pointwise")
+    found = compare.f_looney(same, adjusted=True)
+    assert (found.method, found.df) == ("f_looney", pytest.approx((1, 59)))
+    assert found.pvalue > compare.f_looney(same).pvalue
+    assert "greenhouse1959" in of.cite(found)
 
 
 def test_looney_without_any_rest_is_an_error():

@@ -44,6 +44,7 @@ DESIGNS = {
     "t_corrected": (10, {"n_train": 80, "n_test": 20, "repeats": 2}),
     "t_corrected_kfold": (5, {"n_train": 80, "n_test": 20}),
     "t_5x2cv": (10, {"n_train": 50, "n_test": 50, "design": "5x2cv"}),
+    "t_5x2cv_combined": (10, {"n_train": 50, "n_test": 50, "design": "5x2cv"}),
     "f_5x2cv": (10, {"n_train": 50, "n_test": 50, "design": "5x2cv"}),
     "t_blocked_3x2": (6, {"n_train": 50, "n_test": 50, "design": "blocked"}),
     "t_blocked_mx2": (14, {"n_train": 50, "n_test": 50, "design": "blocked"}),

@@ -203,6 +203,20 @@ def test_optimism_the_plain_way(classes, config):
     assert np.mean(flattery) > 0
 
 
+@pytest.mark.parametrize("config", [0, 1])
+def test_the_in_bag_score_the_plain_way(classes, config):
+    y, rounds = classes.target.y, on_all(classes, config)
+    drawn = [classes.splits.train_rows(r, 0) for r in range(len(rounds))]
+    scores = [np.mean((p[rows] > 0.5) == y[rows]) for p, rows in zip(rounds, drawn, strict=True)]  # eq. 23
+    found = estimate.inbag(classes, "accuracy", config)
+    assert found.value == pytest.approx(np.mean(scores), abs=1e-12)
+    assert found.value > estimate.oob(classes, "accuracy", config).value
+    assert (found.interval, [note.code for note in found.notes][-1]) == (None, "OF214")
+    areas = [roc_auc_score(y[rows], p[rows]) for p, rows in zip(rounds, drawn, strict=True)]
+    assert estimate.inbag(classes, "roc_auc", config).value == pytest.approx(np.mean(areas), abs=1e-12)
+    assert estimate.inbag(classes, "accuracy").selected == estimate.oob(classes, "accuracy").selected
+
+
 def test_a_sample_never_held_out_counts_in_the_resubstitution_only(classes):
     few = classes.sel(repeat=[0, 1])
     never = np.all(few.folds < 0, axis=1)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, average_precision_score, f1_score, log_loss, roc_auc_score
-from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, PredefinedSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import ExtraTreeClassifier
 
@@ -168,3 +168,56 @@ def test_labels_of_the_models_themselves_count(data):
         model = clone(configs[name]).fit(X[folds != k], y[folds != k])
         right.append(np.mean(model.predict(X[folds == k]) == y[folds == k]))
     assert result.value == pytest.approx(np.mean(right), abs=1e-12)
+
+
+def test_inner_folds_of_their_own_give_the_numbers_of_a_grid_search_in_each_outer_fold(data):
+    """Figure 22 of Raschka 2018: five outer folds, two inner ones; here by scikit-learn's own search on the same folds."""
+    X, y = data
+    configs = of.grid("knn", KNeighborsClassifier(), n_neighbors=[1, 5, 9, 15])
+    oof = of.collect(configs, X, y, of.Plan(folds=5), rng=3, inner=2, aggregate="fold")
+    inner, scores, chosen = oof.blocks["inner"], [], []
+    for k in range(5):
+        rows, column = np.flatnonzero(oof.folds[:, 0] != k), inner.folds[:, k]
+        search = GridSearchCV(
+            KNeighborsClassifier(), {"n_neighbors": [1, 5, 9, 15]}, cv=PredefinedSplit(column[rows])
+        ).fit(X[rows], y[rows])
+        scores.append(search.score(X[oof.folds[:, 0] == k], y[oof.folds[:, 0] == k]))
+        chosen.append(f"knn(n_neighbors={search.best_params_['n_neighbors']})")
+    result = of.estimate.nested(oof, "accuracy", n_resamples=50)
+    assert result.value == pytest.approx(np.mean(scores), abs=1e-12)
+    assert result.chosen.tolist() == chosen
+    assert result.details == {"fits": 4 * 5 * (1 + 2) + 1, "inner_folds": 2}
+    assert "nested CV with 2 inner folds, 61 fits" in str(result)
+    # The interval of Bates et al. needs pairs of folds.
+    one = oof.sel(config=0)
+    assert of.estimate.cv(one, "accuracy").interval_method != "nested_cv_bates"
+    with pytest.raises(of.exceptions.InputError, match="pairs of K folds"):
+        of.estimate.cv(one, "accuracy").confidence_interval(method="nested_cv_bates")
+
+
+def test_two_outer_folds_and_hold_outs_can_be_nested(data):
+    X, y = data
+    for plan in (of.Plan.five_by_two(), of.Plan.repeated_holdout(4)):
+        oof = of.collect(grids(), X, y, plan, inner=3)
+        result = of.estimate.nested(oof, "accuracy", n_resamples=50)
+        assert len(result.chosen) == len(oof.splits.cells)
+        first = of.estimate.nested(oof.sel(repeat=0), "accuracy", n_resamples=50)
+        assert first.chosen.tolist() == result.chosen.tolist()[: oof.n_folds]
+        found = of.compare.algorithms(oof, "accuracy", "tree", "knn")
+        assert found.method == "t_training"
+
+
+def test_scores_of_fitted_models_can_be_nested(data):
+    X, y = data
+    scorers = {"own": lambda model, X, y: model.score(X, y)}
+    configs = of.grid("knn", KNeighborsClassifier(), n_neighbors=[1, 9])
+    oof = of.collect(configs, X, y, of.Plan(folds=3), inner=2, scorers=scorers)
+    by_model = of.estimate.nested(oof, "own", n_resamples=50)
+    by_predictions = of.estimate.nested(oof, "accuracy", aggregate="fold", n_resamples=50)
+    assert by_model.value == pytest.approx(by_predictions.value, abs=1e-12)
+    assert by_model.chosen.tolist() == by_predictions.chosen.tolist()
+    # A model without two folds was scored on the first of them only.
+    pairs = of.collect(configs, X, y, of.Plan(folds=3), inner=True, scorers=scorers)
+    assert of.estimate.nested(pairs, "accuracy", n_resamples=50).value == pytest.approx(0.7, abs=0.2)
+    with pytest.raises(of.exceptions.NeedError, match=r"own needs inner folds of their own.*Collect with inner=2"):
+        of.estimate.nested(pairs, "own")

@@ -32,6 +32,8 @@ from internals import (
 from outfold.exceptions import InputError
 
 PLAN = Plan(folds=3, repeats=2)
+# A fit in this process must not depend on the threads that it would find here.
+pytestmark = pytest.mark.usefixtures("two_threads")
 
 
 def randomised():

@@ -6,11 +6,12 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 
 from collect_estimators import Draws, Raises, Tally, fits
 from internals import Plan, State, collect, grid, inner_folds, load, refit, seed_of
 from outfold import select
-from outfold.exceptions import InputError, NeedError
+from outfold.exceptions import InputError, NeedError, StoreMismatchError
 
 
 @pytest.fixture
@@ -81,6 +82,116 @@ def test_inner_needs_three_members_of_a_class(data):
     y = np.r_[1, 1, np.zeros(58, dtype=int)]
     with pytest.raises(NeedError, match="inner=True needs at least 3"):
         collect(Tally(), data[0], y, Plan(3), inner=True)
+
+
+# -- inner folds of their own ---------------------------------------------------------------------------
+
+
+def fitted_inside(estimator, X, y, block, train, seed, K):
+    """Every inner fit of an own partition, done by itself on the rows of `train` by outer (repeat, fold)."""
+    out = np.full((block.n_repeats, len(y)), np.nan)
+    for (r, k), rows in train.items():
+        column = block.folds[:, r * K + k]
+        for j in range(block.n_folds):
+            inside = rows[column[rows] != j]
+            model = clone(estimator).set_params(random_state=seed_of(seed, r, k, block.n_folds, j))
+            test = np.flatnonzero(column == j)
+            out[r * K + k, test] = model.fit(X[inside], y[inside]).predict_proba(X[test])[:, 1]
+    return out
+
+
+@pytest.mark.parametrize(
+    "plan", [Plan(folds=3, repeats=2), Plan.five_by_two(), Plan.repeated_holdout(3), Plan.blocked(3)], ids=str
+)
+def test_inner_folds_of_their_own_equal_all_fits_done_separately(data, plan):
+    X, y = data
+    forests = grid("forest", RandomForestClassifier(3), max_depth=[1, None])
+    oof = collect(forests, X, y, plan, rng=9, inner=2)
+    block, K = oof.blocks["inner"], oof.n_folds
+    assert (block.n_repeats, block.n_folds, block.completeness) == (oof.n_repeats * K, 2, 1.0)
+    train = {cell: oof.splits.train_rows(*cell) for cell in oof.splits.cells}
+    for (r, k), rows in train.items():
+        # Inner folds hold out the training part, and nothing else; as many of each class.
+        column = block.folds[:, r * K + k]
+        np.testing.assert_array_equal(np.flatnonzero(column >= 0), rows)
+        counts = np.bincount(2 * column[rows] + y[rows])
+        assert abs(counts[0] - counts[2]) <= 1
+        assert abs(counts[1] - counts[3]) <= 1
+    for j, estimator in enumerate(forests.values()):
+        np.testing.assert_array_equal(block.data[:, j], fitted_inside(estimator, X, y, block, train, 9, K))
+    # The outer fits are those without inner folds.
+    np.testing.assert_array_equal(oof.data, collect(forests, X, y, plan, rng=9).data)
+
+
+def test_inner_folds_of_their_own_keep_groups_and_are_drawn_anew_in_each_fold(data):
+    X, y = data
+    groups = np.arange(60) // 3
+    oof = collect(Tally(), X, y, Plan(folds=4), groups=groups, inner=3, rng=5)
+    folds = oof.blocks["inner"].folds
+    assert all(len(np.unique(folds[groups == g, c])) == 1 for g in range(20) for c in range(4))
+    again = collect(Tally(), X, y, Plan(folds=4), groups=groups, inner=3, rng=5)
+    np.testing.assert_array_equal(again.blocks["inner"].folds, folds)
+    other = collect(Tally(), X, y, Plan(folds=4), groups=groups, inner=3, rng=6)
+    assert not np.array_equal(other.blocks["inner"].folds, folds)
+    both = (folds[:, 0] >= 0) & (folds[:, 1] >= 0)
+    assert not np.array_equal(folds[both, 0], folds[both, 1])
+
+
+def test_inner_folds_of_their_own_by_leave_one_out_are_stratified(data):
+    X, y = data[0][:14], np.arange(14) % 2
+    block = collect(Tally(), X, y, Plan.leave_one_out(), inner=2).blocks["inner"]
+    assert (block.n_repeats, block.completeness) == (14, 1.0)
+    for i, column in enumerate(block.folds.T):
+        assert column[i] == -1
+        assert np.ptp(np.bincount(2 * column[column >= 0] + y[column >= 0])) <= 1
+
+
+@pytest.mark.parametrize("share", ["exact", False])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_inner_folds_of_their_own_do_not_depend_on_workers(data, n_jobs, share, tmp_path):
+    knn = grid("knn", KNeighborsClassifier(), n_neighbors=[1, 3, 7]) | {"draws": RandomForestClassifier(2)}
+    plan = Plan(folds=3, repeats=2)
+    one = collect(knn, *data, plan, inner=2, share=False)
+    path = tmp_path / "run.oof"
+    # The outer folds, then some of the inner ones, then all: a store goes on where it was.
+    collect(knn, *data, plan, store=path)
+    collect({name: knn[name] for name in list(knn)[:2]}, *data, plan, store=path, inner=2, n_jobs=n_jobs, share=share)
+    oof = collect(knn, *data, plan, store=path, inner=2, n_jobs=n_jobs, share=share)
+    for found in (oof, load(path)):
+        np.testing.assert_array_equal(found.data, one.data)
+        np.testing.assert_array_equal(found.blocks["inner"].data, one.blocks["inner"].data)
+        np.testing.assert_array_equal(found.blocks["inner"].folds, one.blocks["inner"].folds)
+
+
+def test_inner_folds_of_their_own_resume_and_are_not_mixed(data, tmp_path):
+    path, log = tmp_path / "run.oof", str(tmp_path / "log")
+    configs = {"a": Tally(1.0, log), "b": Tally(2.0, log)}
+    collect(configs, *data, Plan(3), store=path, inner=2)
+    oof = collect(configs, *data, Plan(3), store=path, inner=2)
+    assert fits(log) == oof.provenance["n_fits"] == 2 * 3 * (1 + 2)
+    assert "fits_plain" not in oof.provenance
+    for other in (True, 3):
+        with pytest.raises(StoreMismatchError, match="other splits of the block 'inner'"):
+            collect(configs, *data, Plan(3), store=path, inner=other)
+
+
+@pytest.mark.parametrize("inner", [0, 1, -3, 2.0, "yes", None, [2]])
+def test_inner_is_true_false_or_a_number_of_folds(data, inner):
+    with pytest.raises(InputError, match="inner must be True, False or a number of inner folds from 2; got"):
+        collect(Tally(), *data, Plan(3), inner=inner)
+
+
+@pytest.mark.parametrize(
+    ("plan", "inner", "message"),
+    [
+        (Plan.bootstrap(5), 2, "inner=2 needs K folds, hold-outs or leave-one-out; this plan is 5 bootstrap rounds"),
+        (Plan.from_cv(3), 2, "inner=2 needs K folds, hold-outs or leave-one-out"),
+        (Plan(3), 50, "inner=50 needs training parts that can be split again; in repeat 0, fold 0: 50 folds need"),
+    ],
+)
+def test_inner_folds_of_their_own_that_cannot_be_drawn(data, plan, inner, message):
+    with pytest.raises(NeedError, match=message):
+        collect(Tally(), *data, plan, inner=inner)
 
 
 # -- fresh ----------------------------------------------------------------------------------------------

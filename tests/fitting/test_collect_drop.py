@@ -1,12 +1,8 @@
 """Collecting with dropping: what is hopeless is fitted no more, the same whatever the workers and interruptions."""
 
-import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -313,6 +309,7 @@ def test_progress_counts_what_is_left(data, capsys):
     ("change", "words"),
     [
         ({"drop": True, "inner": True}, "drop cannot be combined with inner=True"),
+        ({"drop": True, "inner": 2}, "drop cannot be combined with inner=2"),
         ({"drop": "bootstrap"}, "drop must be a rule"),
         ({"drop": drop.Hoeffding()}, "Hoeffding needs a mean of values within known bounds"),
         ({"drop": drop.Sequential(metric="accuracy"), "plan": Plan(folds=5)}, "needs at least 7 folds"),
@@ -497,9 +494,9 @@ def test_one_pool_serves_the_whole_collection(data, drops, monkeypatch):
 
 def test_a_race_goes_on_after_a_crash(data, path):
     models = two() | {"crash": Crashes()}
-    oof = collect(models, *data, Plan(folds=3), drop=lambda oof: (), n_jobs=2, store=path)
+    oof = collect(models, *data, Plan(folds=2), drop=lambda oof: (), n_jobs=2, store=path)
     assert np.all(oof.state[-1] == State.FAILED)
-    equal(oof.sel(list(two())), collect(two(), *data, Plan(folds=3)))
+    equal(oof.sel(list(two())), collect(two(), *data, Plan(folds=2)))
     equal(oof, load(path))
 
 
@@ -592,22 +589,49 @@ SETTINGS = {
 
 @pytest.mark.parametrize(
     ("setting", "n_jobs", "points"),
-    [("fixed", 1, (4, 12, 18, 24)), ("fixed", 2, (10, 22)), ("auto", 1, (6, 16, 22)), ("auto", 2, (10, 22))],
+    [("fixed", 1, (4, 12, 18, 24)), ("fixed", 2, (18,)), ("auto", 1, (6, 16, 22)), ("auto", 2, (18,))],
 )
-def test_kill_between_folds_and_resume(data, path, log, setting, n_jobs, points):
+def test_kill_between_folds_and_resume(data, path, log, scripts, setting, n_jobs, points):
     script = path.parent / "script.py"
     script.write_text(_SCRIPT)
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
-    command = [sys.executable, str(script), str(path), log, str(n_jobs), setting]
-    kill_at(points, command, env, log)
+    command = (script, path, log, n_jobs, setting)
+    kill_at(points, lambda: scripts.start(*command), log)
     part = load(path)
     assert part.completeness < 1
     # Drops stand in the log before their cells do.
     dropped = {part.configs[j] for j in np.flatnonzero(np.any(part.state == State.DROPPED, axis=(1, 2)))}
     assert dropped <= {d["config"] for d in part.provenance["drops"]}
     assert dropped
-    subprocess.run(command, env=env, check=True)
+    scripts.run(*command)
     whole = collect(killed_configs(log), *data, rng=3, **SETTINGS[setting])
     equal(load(path), whole)
     assert load(path).provenance["drops"] == whole.provenance["drops"]
     assert whole.provenance["fits_saved"] == load(path).provenance["fits_saved"] > 0
+
+
+# -- ending within a repeat -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [None, RULE], ids=["all", "dropping"])
+def test_a_narrow_interval_ends_a_repeat_early(data, path, rule):
+    arguments = {"plan": Plan(folds=6), "repeats": "auto", "drop": rule, "progress": False, "metric": "accuracy"}
+    stop = stability.Width(0.24, after="fold")
+    oof = collect(configs(), *data, **arguments, stop=stop)
+    last = oof.provenance["stopped_after_fold"]
+    assert (oof.provenance["stopped_after"], oof.n_repeats) == (1, 1)
+    assert 0 < last < 5
+    done = oof.state == State.DONE
+    assert not done[:, 0, last + 1 :].any()
+    # The rule held after this fold, and not after the one before.
+    running = [name for j, name in enumerate(oof.configs) if done[j, 0, last]]
+    assert stop.holds(oof, running)
+    state = np.array(oof.state)
+    state[:, 0, last] = np.where(state[:, 0, last] == State.DONE, State.PENDING, state[:, 0, last])
+    assert not stop.holds(replace(oof, state=state), running)
+    assert "OF206" in {note.code for note in of.estimate.bbc(oof).notes}
+    equal(oof, collect(configs(), *data, **arguments, stop=stop, n_jobs=2))
+    begun = collect(configs(), *data, **arguments, stop=stability.Width(0.5, after="fold"), store=path)
+    assert begun.provenance["stopped_after_fold"] < last
+    went_on = collect(configs(), *data, **arguments, stop=stop, store=path)
+    assert np.array_equal(went_on.state, oof.state)
+    assert np.array_equal(went_on.data, oof.data, equal_nan=True)

@@ -59,7 +59,7 @@ def test_exceptions_that_cannot_travel_leave_their_message(data):
 
 def test_a_crash_is_raised_too(data):
     with pytest.raises(CollectError, match="the worker process ended"):
-        of.collect({"crash": Crashes()}, *data, of.Plan(folds=3), on_error="raise", n_jobs=2, progress=False)
+        of.collect({"crash": Crashes()}, *data, of.Plan.holdout(), on_error="raise", n_jobs=2, progress=False)
 
 
 def test_what_was_finished_stays_in_the_store(data, tmp_path):

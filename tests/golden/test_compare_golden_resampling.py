@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import outfold as of
-from internals import balanced_variance, between_repeats, mean_variance, within_halves
+from internals import Correlations, balanced_variance, between_repeats, mean_variance, within_halves
 
 compare = of.compare
 CLOSE = {"rel": 1e-9, "abs": 1e-9}
@@ -35,6 +36,58 @@ def test_five_by_two(golden):
         assert f.df == (10, 5)
         d = (np.array(case["score1"]) - case["score2"]).reshape(1, 5, 2)
         assert within_halves(d)[0] == pytest.approx(sum(case["s2"]), **CLOSE)
+
+
+def test_combined_five_by_two(golden):
+    """The loop of Yildiz's own program, Combined5x2t, on the scores of the cases."""
+    for case in golden["five_by_two_cv"]:
+        difference = np.array(case["score1"]) - case["score2"]
+        numerator = denominator = 0.0
+        for i in range(5):
+            mean = (difference[2 * i] + difference[2 * i + 1]) / 2
+            numerator += mean
+            denominator += (difference[2 * i] - mean) ** 2 + (difference[2 * i + 1] - mean) ** 2
+        t = np.sqrt(10) * numerator / 5 / np.sqrt(denominator / 5)
+        given = scores(case["score1"], case["score2"], 50, 50, design="5x2cv")
+        found = compare.t_5x2cv_combined(given, None, "a", "b")
+        assert (found.statistic, found.pvalue) == pytest.approx((t, 2 * stats.t.sf(abs(t), 5)), **CLOSE)
+        assert found.df == (5,)
+        assert "OF302" in {note.code for note in found.notes}
+
+
+# Tables 2 and 3 of Wang et al. (2014): 1 - 2 rho1, 2 rho2, 2 - rho1 - 2 rho2 and 3 - 4 rho2, by the number of samples.
+PRINTED = [
+    (0.752, 0.832, 1.044, 1.336),
+    (0.790, 0.858, 1.037, 1.284),
+    (0.834, 0.870, 1.047, 1.260),
+    (0.872, 0.888, 1.048, 1.224),
+    (0.900, 0.908, 1.042, 1.184),
+    (0.414, 0.562, 1.145, 1.876),
+    (0.448, 0.522, 1.202, 1.956),
+    (0.604, 0.390, 1.412, 2.220),
+    (0.676, 0.378, 1.460, 2.244),
+    (0.810, 0.330, 1.575, 2.340),
+    (0.880, 0.310, 1.630, 2.380),
+    (0.946, 0.288, 1.685, 2.424),
+]
+
+
+@pytest.mark.parametrize("row", PRINTED)
+def test_expected_variances_are_those_of_the_tables(row):
+    """The paper compares 6 E(V) / variance - 1 - rho1, halved, for the weights 0, 2/3 and 4/3, with the true one."""
+    rho1, rho2 = (1 - row[0]) / 2, row[1] / 2
+    found = Correlations(1.0, rho1, rho2)
+    true, *estimates = (found.of_mean(3), *(found.expected(3, weight) for weight in (0, 2 / 3, 4 / 3)))
+    printed = [(6 * value - 1 - rho1) / 2 for value in (estimates[0], true, *estimates[1:])]
+    assert printed == pytest.approx(row, abs=5.1e-4)
+
+
+@given(st.floats(0, 0.5), st.floats(0, 0.45))
+def test_variance_ratios_are_those_of_table_5(rho1, rho2):
+    found = Correlations(2.0, rho1, rho2)
+    ratios = [found.of_mean(3) / found.expected(3, weight) for weight in (2 / 3, 4 / 3)]
+    top = 1 + rho1 + 4 * rho2
+    assert ratios == pytest.approx([top / (5 - rho1 - 4 * rho2), top / (7 + rho1 - 8 * rho2)])
 
 
 def test_paired_t(golden):

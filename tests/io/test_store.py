@@ -911,15 +911,15 @@ def test_one_process_at_a_time(tmp_path, monkeypatch):
 def test_two_that_create_the_same_store_share_one_file(tmp_path, monkeypatch):
     """The slower one goes on with the file of the quicker one."""
     oof, (header, identity) = make_predictions("roc_auc"), collection()
-    path, settle = tmp_path / "x.oof", store_module._settle
+    path, settle = tmp_path / "x.oof", store_module.settle
 
     def overtaken(target):
         settle(target)
-        monkeypatch.setattr(store_module, "_settle", settle)
+        monkeypatch.setattr(store_module, "settle", settle)
         with Store.open(path, header, identity) as quicker:
             quicker.write(cells_of(oof))
 
-    monkeypatch.setattr(store_module, "_settle", overtaken)
+    monkeypatch.setattr(store_module, "settle", overtaken)
     with Store.open(path, header, identity) as store:
         assert len(finished(store)) == len(cells_of(oof))
 

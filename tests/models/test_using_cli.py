@@ -223,4 +223,4 @@ def test_samples_needed_answers_both_questions(capsys, saved):
 def test_samples_needed_wants_one_question(capsys, saved, args):
     code, _, err = call(capsys, "samples-needed", saved.folder, *args)
     assert code == 2
-    assert "give two configurations to tell apart, or --width" in err
+    assert "give two configurations to compare, or --width" in err

@@ -102,7 +102,7 @@ def test_run_leaves_a_report(capsys, tmp_path, monkeypatch):
     frame["y"] = np.where(frame["a"] + rng.normal(size=60) > 0, "yes", "no")
     frame.to_csv(tmp_path / "table.csv", index=False)
     few = of.grid("tree", DecisionTreeClassifier(), max_depth=[1, 2, 3])
-    monkeypatch.setattr(run.spaces, "tabular", lambda X, task: few)
+    monkeypatch.setattr(run.spaces, "make_space", lambda *given: few)
     args = [
         "run",
         str(tmp_path / "table.csv"),
@@ -118,7 +118,8 @@ def test_run_leaves_a_report(capsys, tmp_path, monkeypatch):
     code, out, _ = call(capsys, *args)
     page = tmp_path / "out" / "report.html"
     assert code == 0
-    assert f"{page} (all of it on one page)" in out
+    assert f"{page} (all results on one page)" in out
+    assert of.load(tmp_path / "out" / "run.oof").configs == tuple(few)
     text = page.read_text()
     assert "<title>table.csv: y</title>" in text
     assert of.report(of.load(tmp_path / "out" / "run.oof"), "roc_auc").headline.replace("'", "&#x27;") in text

@@ -51,6 +51,12 @@ def data():
     return make_classification(90, 6, n_informative=2, weights=[0.65], flip_y=0.2, random_state=1)
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    """A score that is computed draw by draw is corrected with 20 draws; with 200, a test takes seconds."""
+    monkeypatch.setattr("outfold.search.correction._LOOPED_DRAWS", 20)
+
+
 def both(estimator, grid, X, y, **options):
     ours = of.SelectCV(estimator, grid, drop=False, **options).fit(X, y)
     theirs = GridSearchCV(estimator, grid, **options).fit(X, y)
@@ -106,7 +112,7 @@ def test_functions_see_decision_values(data, scorer):
 
 @pytest.mark.parametrize("scorer", [right, own])
 @pytest.mark.parametrize("response", ["predict_proba", "decision_function"])
-def test_functions_see_the_labels_of_the_models_own_predict(data, scorer, response):
+def test_functions_see_the_labels_of_the_models_own_predict(data, few_draws, scorer, response):
     model = FixedThresholdClassifier(LogisticRegression(), response_method=response)
     ours, theirs = both(model, {"threshold": [-0.7, 0.2, 0.5, 0.8]}, *data, scoring=scorer, cv=CV)
     assert ours.oof_.labels is not None
@@ -215,7 +221,7 @@ def test_a_scorer_that_fails_sometimes_leaves_a_gap(data):
         of.SelectCV(LogisticRegression(), C_GRID, cv=3, scoring=fragile, error_score="raise").fit(*data)
 
 
-def test_a_resample_of_one_class_is_undefined_and_not_an_error():
+def test_a_resample_of_one_class_is_undefined_and_not_an_error(few_draws):
     def loss(estimator, X, y):
         return -log_loss(y, estimator.predict_proba(X))
 
@@ -233,7 +239,7 @@ def several(estimator, X, y):
     return {"acc": accuracy_score(y, predicted), "f1": f1_score(y, predicted, average="macro")}
 
 
-def test_a_function_may_return_several_scores(data):
+def test_a_function_may_return_several_scores(data, few_draws):
     ours, theirs = both(LogisticRegression(), C_GRID, *data, scoring=several, refit="f1", cv=CV)
     assert_same_scores(ours, theirs, ("acc", "f1"))
     assert ours.multimetric_ == theirs.multimetric_
@@ -355,7 +361,7 @@ def test_two_positive_classes_in_one_search(data, first):
     assert ours.oof_.target.classes[1] == first
 
 
-def test_average_precision_of_many_classes():
+def test_average_precision_of_many_classes(few_draws):
     X, y = load_iris(return_X_y=True)
     options = {"scoring": "average_precision", "cv": CV}
     ours, theirs = both(LogisticRegression(max_iter=500), C_GRID, X, y, **options)

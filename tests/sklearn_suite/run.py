@@ -78,6 +78,9 @@ def main(arguments: list[str]) -> int:
     paths = [str(FOLDER.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
     sys.path[:1] = paths[:1]
+    # On small arrays, several threads wait for each other longer than they work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
     import pytest
     import sklearn.model_selection

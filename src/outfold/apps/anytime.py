@@ -7,13 +7,10 @@ the last one, everything is as if all configurations had been collected at once.
 
 from __future__ import annotations
 
-import _thread
-import signal
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,13 +18,16 @@ from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..fitting.configs import Configs
 from ..formatting import seconds as duration
-
-Reason = Literal["budget", "interrupt", "terminate"]
+from .stopping import Reason, Stop
 
 # A wave takes about this many seconds at first, later half of the time spent so far, and never more than this share of the whole.
 _FIRST_WAVE, _GROWTH, _LARGEST_SHARE = 5.0, 0.5, 0.125
+# A configuration that is expected to take more than this share of the time left waits until nothing cheaper is left.
+_AFFORDABLE = 0.25
 # Of a budget, what is kept for the final fit, the estimate and the report: this share, but seconds within these limits.
 _RESERVE, _LEAST_RESERVE, _MOST_RESERVE = 0.1, 4.0, 60.0
+# The estimate and the report take about this many times as long as the look at an estimate so far, which has fewer draws.
+_LOOKS = 10
 
 
 class Collect(Protocol):
@@ -54,6 +54,7 @@ class Standing:
     n_dropped: int = 0
     seconds: float = 0.0
     seconds_left: float | None = None
+    n_expected: int | None = None  # configurations that a budget is going to allow, with those that are finished
     oof: Predictions | None = None  # of the configurations that are finished
 
 
@@ -61,8 +62,9 @@ class Standing:
 class AnytimeSearch:
     """A search in waves.
 
-    `blocks` has the names of the configurations that should be fitted together, in the order of their expected use. `watch` is
-    called whenever something is done. `finished` and `begun` have names of an earlier call: they are the first waves.
+    `blocks` has the names of the configurations that should be fitted together, in the order of their expected use. With a
+    budget, those that would take much of the time left wait for the others. `watch` is called whenever something is done.
+    `finished` and `begun` have names of an earlier call: they are the first waves.
     """
 
     space: Configs
@@ -80,6 +82,7 @@ class AnytimeSearch:
         self.costs = _Costs(self.space)
         self.begin = self.clock() if self.start is None else self.start
         self._one_fit = 0.0  # seconds of the longest fit so far: the last one, on all samples, takes about as long
+        self._one_look = 0.0  # seconds that `watch` took at most
 
     def run(self) -> Found:
         """Search, and give back what is finished when all is done or the search is stopped."""
@@ -91,13 +94,14 @@ class AnytimeSearch:
         try:
             with stop:
                 while waves:
-                    wave = waves.take(self._seconds_of_wave(standing), self.costs.of_config)
+                    wave = waves.take(self._seconds_of_wave(standing), self.costs.of_config, self._time_left())
                     begin, tell = self.clock(), _Tell(self, standing, wave, waves.left, stop)
                     oof = self.collect(self._ordered([*finished, *wave]), tell)
                     finished += wave
                     self._learn(standing, oof, wave, self.clock() - begin, tell.n_fitted)
                     standing.seconds_left = self.costs.of(waves.left)
-                    self.watch(standing)
+                    standing.n_expected = self._n_expected(standing, waves.left)
+                    self._look(standing)
                     if self.budget is not None:
                         # From here on there is an answer, so the budget may end the search.
                         stop.after(self._deadline() - self.clock())
@@ -118,9 +122,27 @@ class AnytimeSearch:
 
     def _deadline(self) -> float:
         assert self.budget is not None
-        reserve = min(max(_RESERVE * self.budget, _LEAST_RESERVE), _MOST_RESERVE) + 1.5 * self._one_fit
+        reserve = min(max(_RESERVE * self.budget, _LEAST_RESERVE), _MOST_RESERVE)
+        reserve = max(reserve, _LOOKS * self._one_look) + 1.5 * self._one_fit
         reserve = min(reserve, self.budget / 2)
         return self.begin + self.budget - reserve
+
+    def _time_left(self) -> float | None:
+        """Seconds that the budget has for further configurations; None if there is none, or if nothing was fitted yet."""
+        return self._deadline() - self.clock() if self.budget is not None and self.costs.known else None
+
+    def _n_expected(self, standing: Standing, names: Sequence[str]) -> int | None:
+        """How many configurations the budget allows, the cheap ones first."""
+        left = self._time_left()
+        if left is None:
+            return None
+        costs = np.cumsum(sorted(self.costs.of_config(name) or 0.0 for name in names))
+        return standing.n_finished + int(np.sum(costs <= left))
+
+    def _look(self, standing: Standing) -> None:
+        begin = self.clock()
+        self.watch(standing)
+        self._one_look = max(self._one_look, self.clock() - begin)
 
     def _seconds_of_wave(self, standing: Standing) -> float:
         """About how long the next wave should take."""
@@ -171,6 +193,9 @@ class _Tell:
 # -- waves ----------------------------------------------------------------------------------------------------
 
 
+Cost = Callable[[str], float | None]
+
+
 class _Waves:
     """The names in the order in which they are tried: one of each kind of model first, then block after block."""
 
@@ -191,8 +216,7 @@ class _Waves:
         # The first configuration comes alone: after it there is an answer.
         waves = [before, more, firsts] if before or more else [firsts[:1], *_halves(firsts[1:])]
         self._fixed = [wave for wave in waves if wave]
-        rest = [[name for name in block if name not in seen] for block in blocks]
-        self._blocks = [block for block in rest if block]
+        self._blocks = _without([list(block) for block in blocks], seen)
 
     def __bool__(self) -> bool:
         return bool(self._fixed or self._blocks)
@@ -202,19 +226,38 @@ class _Waves:
         """The names that are still to come."""
         return [name for wave in (*self._fixed, *self._blocks) for name in wave]
 
-    def take(self, seconds: float, cost: Callable[[str], float | None]) -> list[str]:
-        """The next wave: as many whole blocks as these seconds allow, and at least one."""
-        if self._fixed:
+    def take(self, seconds: float, cost: Cost, time_left: float | None = None) -> list[str]:
+        """The next wave: as many whole blocks as these seconds allow, and at least one.
+
+        With little `time_left`, what would take much of it waits until nothing else is left.
+        """
+        if time_left is None and self._fixed:
             return self._fixed.pop(0)
-        wave, spent = list(self._blocks.pop(0)), 0.0
-        spent += sum(cost(name) or 0.0 for name in wave)
-        while self._blocks:
-            more = sum(cost(name) or 0.0 for name in self._blocks[0])
-            if spent + more > seconds:
+        parts = self._blocks if time_left is None else self._cheap_first(cost, time_left)
+        wave, spent = list[str](), 0.0
+        for part in parts:
+            spent += sum(cost(name) or 0.0 for name in part)
+            if wave and spent > seconds:
                 break
-            spent += more
-            wave += self._blocks.pop(0)
+            wave += part
+        self._fixed, self._blocks = (_without(parts, set(wave)) for parts in (self._fixed, self._blocks))
         return wave
+
+    def _cheap_first(self, cost: Cost, time_left: float) -> list[list[str]]:
+        """One of each kind, then the blocks; those that begin with a dear one come last, the cheapest of them first."""
+        parts = [[name] for wave in self._fixed for name in wave] + self._blocks
+        first = [cost(part[0]) or 0.0 for part in parts]
+        dear = [seconds if seconds > _AFFORDABLE * time_left else 0.0 for seconds in first]
+        order = sorted(range(len(parts)), key=dear.__getitem__)
+        # A block is cut if there is no time for all of it.
+        head, costs = parts[order[0]], np.cumsum([cost(name) or 0.0 for name in parts[order[0]]])
+        n = len(head) if costs[-1] <= time_left else max(int(np.sum(costs <= time_left / 2)), 1)
+        return [head[:n], *(parts[i] for i in order[1:])] if n == len(head) else [head[:n]]
+
+
+def _without(parts: list[list[str]], names: set[str]) -> list[list[str]]:
+    kept = [[name for name in part if name not in names] for part in parts]
+    return [part for part in kept if part]
 
 
 def _halves(names: list[str]) -> tuple[list[str], list[str]]:
@@ -233,6 +276,18 @@ def kind_of_model(pipeline: object) -> str:
 # -- costs ----------------------------------------------------------------------------------------------------
 
 
+# About how many times as long as a linear model others take; only for kinds of which nothing was fitted yet.
+_TIMES = {
+    "HistGradientBoosting": 4.0,
+    "LGBM": 4.0,
+    "KNeighbors": 4.0,
+    "SVC": 10.0,
+    "SVR": 10.0,
+    "ExtraTrees": 30.0,
+    "RandomForest": 40.0,
+}
+
+
 class _Costs:
     """Seconds that a configuration takes on all folds, learnt from finished waves by the kind of model."""
 
@@ -240,6 +295,11 @@ class _Costs:
         self._kinds = {name: kind_of_model(pipeline) for name, pipeline in space.items()}
         self._seconds: dict[str, list[float]] = {}
         self._own = self._wall = 0.0
+
+    @property
+    def known(self) -> bool:
+        """Whether anything was fitted yet."""
+        return bool(self._seconds)
 
     def learn(self, oof: Predictions, wave: Sequence[str], wall: float, n_fitted: int) -> None:
         """Take in the seconds of the fits of a wave, and the seconds that the wave took for the cells it fitted."""
@@ -255,9 +315,14 @@ class _Costs:
             self._wall += wall
 
     def of_config(self, name: str) -> float | None:
-        """Seconds that this configuration takes; None if nothing like it was fitted yet."""
-        known = self._seconds.get(self._kinds[name])
-        return None if not known else float(np.mean(known)) * self._pace
+        """Seconds that this configuration takes, guessed from other kinds if need be; None if nothing was fitted yet."""
+        if not self._seconds:
+            return None
+        kind = self._kinds[name]
+        if kind not in self._seconds:
+            linear = [float(np.mean(seconds)) / _times(other) for other, seconds in self._seconds.items()]
+            return float(np.mean(linear)) * _times(kind) * self._pace
+        return float(np.mean(self._seconds[kind])) * self._pace
 
     @property
     def _pace(self) -> float:
@@ -265,77 +330,12 @@ class _Costs:
         return self._wall / self._own if self._own > 0 else 1.0
 
     def of(self, names: Sequence[str]) -> float | None:
-        """Seconds for all of these; those of an unknown kind count as much as a mean one."""
-        if not self._seconds:
-            return None
-        known = [self.of_config(name) for name in names]
-        mean = float(np.mean([s for all_of_kind in self._seconds.values() for s in all_of_kind]))
-        return sum(mean * self._pace if one is None else one for one in known)
+        """Seconds for all of these; None if nothing was fitted yet."""
+        return sum(self.of_config(name) or 0.0 for name in names) if self._seconds else None
 
 
-# -- stopping -------------------------------------------------------------------------------------------------
-
-
-class Stop:
-    """A context in which SIGTERM and the end of a budget arrive as `KeyboardInterrupt`, as Ctrl-C does.
-
-    Signals need the main thread; in another one, `due` says that the budget is over.
-    """
-
-    reason: Reason = "interrupt"
-
-    def __init__(self) -> None:
-        self.due = False
-        self._timer: threading.Timer | None = None
-        self._before: dict[signal.Signals, Any] = {}
-        self._open, self._lock = False, threading.RLock()
-
-    def __enter__(self) -> Stop:
-        self._open = True
-        if threading.current_thread() is threading.main_thread():
-            handlers = {signal.SIGINT: self._on_interrupt, signal.SIGTERM: lambda *_: self._interrupt("terminate")}
-            self._before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._open = False
-        if self._timer is not None:
-            self._timer.cancel()
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def after(self, seconds: float) -> None:
-        """Interrupt the search after this time, instead of at an earlier one that was set."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = threading.Timer(max(seconds, 0.0), self._interrupt, ("budget",))
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _on_interrupt(self, number: int, frame: Any) -> None:
-        """Ctrl-C does what it did before; a process in the background may ignore it, but not the end of its budget."""
-        before = self._before.get(signal.SIGINT)
-        if self.due:
-            if self._open:
-                raise KeyboardInterrupt
-        elif before is signal.default_int_handler:
-            raise KeyboardInterrupt
-        elif callable(before):
-            before(number, frame)
-
-    def _interrupt(self, reason: Reason) -> None:
-        with self._lock:
-            if not self._open:
-                return
-            self.reason, self.due = reason, True
-            main = threading.main_thread().ident
-            if not self._before or main is None:
-                return  # `due` is looked at whenever a fit is done
-            if hasattr(signal, "pthread_kill"):
-                signal.pthread_kill(main, signal.SIGINT)  # it waits where interrupts are held back
-            else:
-                _thread.interrupt_main()
+def _times(kind: str) -> float:
+    return next((times for part, times in _TIMES.items() if part in kind), 1.0)
 
 
 def words_for_stop(found: Found, budget: float | None) -> str:
@@ -348,4 +348,4 @@ def words_for_stop(found: Found, budget: float | None) -> str:
         "terminate": "stopped by the system",
     }
     n, left = len(found.oof.configs), len(found.left)
-    return f"{why[found.stopped]}; the answer is for the {n:,} of {n + left:,} configurations that are finished"
+    return f"{why[found.stopped]}; the answer covers the {n:,} of {n + left:,} configurations that are finished"

@@ -46,6 +46,7 @@ class Live:
         self._best: dict[str, Any] | None = None
         self._ask_again = 0.0
         self._last = Standing(0)
+        self._told = False
 
     def __call__(self, standing: Standing) -> None:
         """Show where the search stands."""
@@ -58,10 +59,16 @@ class Live:
             return
         if self._terminal and now - self._drawn >= _REDRAW:
             self._draw(self.line(standing))
-        elif not self._terminal and now - self._last_line >= _LINE:
+        elif not self._terminal and (now - self._last_line >= _LINE or self._is_news(standing)):
             self._last_line = now
             self.stream.write(self.line(standing) + "\n")
             self.stream.flush()
+
+    def _is_news(self, standing: Standing) -> bool:
+        """Whether it is known for the first time that a budget does not allow all."""
+        news = not self._told and self._allowed(standing) != ""
+        self._told |= news
+        return news
 
     def close_line(self) -> None:
         """The search is over: leave its last state as a line of its own."""
@@ -83,13 +90,19 @@ class Live:
         dropped = f" ({standing.n_dropped:,} dropped early)" if standing.n_dropped else ""
         parts = [f"{start}{standing.n_finished:,}/{standing.n_configs:,} configurations{dropped}"]
         if standing.seconds_left is not None and standing.n_finished < standing.n_configs:
-            parts.append(f"{formatting.seconds(standing.seconds_left)} left")
+            parts.append(f"{formatting.seconds(standing.seconds_left)} left{self._allowed(standing)}")
         if self._best is not None:
             best = f"best {self._best['metric']} so far {self._best['score']:.3f}"
             if self._best["corrected"] is not None:
                 best += f", corrected {self._best['corrected']:.3f}"
             parts.append(best)
         return "  ".join(parts)
+
+    @staticmethod
+    def _allowed(standing: Standing) -> str:
+        """What a budget allows, if that is not all."""
+        n = standing.n_expected
+        return "" if n is None or n >= standing.n_configs else f" for all; the budget is enough for about {n:,}"
 
     def _look(self, oof: Predictions | None, now: float) -> None:
         """Select and estimate by what is finished, as the run will do in the end."""

@@ -11,7 +11,7 @@ from .. import formatting
 from ..reporting import Report
 from ..reporting.text import Rounding
 from ..results import AtThreshold, Baseline, Confrontation, Estimate, Finding
-from .anytime import Reason
+from .stopping import Reason
 
 # Configurations that are printed.
 _BEST = 5
@@ -61,7 +61,7 @@ class RunResult:
         return tuple(self.page.checks.errors)
 
     def __str__(self) -> str:
-        head = [self.page.headline, *([f"Not all was tried: {self.stopped}."] if self.stopped else [])]
+        head = [self.page.headline, *([f"Not all configurations were tried: {self.stopped}."] if self.stopped else [])]
         facts = [*self._facts(), *self._checks(), *self._places()]
         lines = [f"  {key:<10} {words}" for key, words in facts]
         nested = [] if self.nested is None else ["", str(self.nested)]
@@ -72,15 +72,21 @@ class RunResult:
     def _best(self) -> list[str]:
         """The first few configurations, and what their scores are worth."""
         board, made = self.page.leaderboard, self.estimate
-        shown = [(name, score) for name, score in zip(board.configs, board.scores, strict=True)][:_BEST]
-        digits = max(Rounding(made).digits, 0)
-        lines = [f"  {score:>8.{digits}f}  {formatting.shorten(name, 90)}" for name, score in shown]
+        scores = list(zip(board.configs, board.scores.tolist(), strict=True))
+        # Another rule than the best score may select one that is further down.
+        shown = scores[:_BEST] + [row for row in scores[_BEST:] if row[0] == made.selected]
+        say = Rounding(made)
         if len(shown) < 2:
+            ((name, score),) = shown
             only = "all others were dropped early" if board.left_out else "the only configuration"
-            return [f"Cross-validation score: {lines[0].strip()} ({only})"]
+            return [f"Cross-validation score: {say(score)}  {formatting.shorten(name, 90)} ({only})"]
+        lines = [
+            f"  {say(score):>8}  {formatting.shorten(name, 90)}{'  (selected)' if name == made.selected else ''}"
+            for name, score in shown
+        ]
         words = self.page.leaderboard.rule or f"by {formatting.called(made.metric)}"
-        within = ", over all folds; the sentence above counts within folds" if made.aggregate == "within" else ""
-        return [f"{words[0].upper()}{words[1:]}, before the correction{within}:", *lines]
+        other = f"; the winner's score above is made {made.scored_as}" if made.scored_as else ""
+        return [f"{words[0].upper()}{words[1:]}, before the correction{other}:", *lines]
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [("selected", self.page.description or self.estimate.selected)]
@@ -96,7 +102,7 @@ class RunResult:
     def _places(self) -> list[tuple[str, str]]:
         fitted = "the selected configuration, fitted on all rows"
         facts = [
-            ("files", f"{self.report} (all of it on one page)"),
+            ("files", f"{self.report} (all results on one page)"),
             ("", f"{self.predictions} (predictions of the configurations)"),
             *([] if self.model is None else [("", f"{self.model} ({fitted})")]),
             ("next", f"outfold open {self.folder}"),
@@ -104,7 +110,7 @@ class RunResult:
         if self.model is not None:
             facts.append(("", f"outfold predict {self.folder} new.csv -o predictions.csv"))
         if self.stopped:
-            facts.append(("", "the same command again goes on with the others"))
+            facts.append(("", "run the same command again to try the others"))
         return facts
 
     def to_dict(self) -> dict[str, Any]:

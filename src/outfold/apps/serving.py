@@ -11,9 +11,8 @@ from string import Template
 
 from ..exceptions import FileError
 from ..reporting.page import Answer
+from .folder import REPORT
 from .live import FILE, standing_of
-
-REPORT = "report.html"
 
 
 def pages_of(folder: Path) -> Answer:
@@ -53,7 +52,7 @@ def live_page() -> str:
 
 
 _ENDED = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>outfold run</title>
-<p>The search has ended without a report. Start the same command again: it goes on from what it has.</p></html>
+<p>The search ended without a report. Run the same command again: it continues from what is finished.</p></html>
 """
 
 

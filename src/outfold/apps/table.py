@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,6 +16,7 @@ from ..data.target import MOST_CLASSES
 from ..exceptions import InputError, invalid
 from ..tables import Columns, Dialect, TableFile, features, inspect, read_file
 from ..tables.columns import check_column, read_columns
+from ..tables.labels import label_text, label_values, times_and_events
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +70,7 @@ class LabelledTable:
     groups: NDArray[Any] | None = None
     samples: NDArray[Any] | None = None
     left_out: tuple[RowsLeftOut, ...] = ()
+    merged: Mapping[str, str] = field(default_factory=dict)  # rare classes, and the class that they were merged into
 
     def where(self, keep: NDArray[np.bool_], why: str) -> LabelledTable:
         """The table without the other rows."""
@@ -90,6 +92,9 @@ class LabelledTable:
         read = {"name": self.file.path.name, "rows used": f"{len(self.y):,}"}
         if dialect is not None:
             read["read as"] = str(dialect)
+        if self.merged:
+            into = next(iter(self.merged.values()))
+            read["rare classes"] = f"{formatting.listed(list(self.merged), 10)} were merged into {into!r}"
         rows = [{"n": part.n, "reason": part.why} for part in self.left_out]
         return {"file": read, "columns": self.columns.to_rows(), "rows": rows}
 
@@ -190,39 +195,12 @@ def _kind_of(values: pd.Series[Any]) -> TableTask:
 
 
 def _labels_of(frame: pd.DataFrame, roles: Roles, task: TableTask) -> NDArray[Any]:
-    if task != "survival":
-        assert roles.target is not None
-        return labels_of(frame[roles.target], task)
-    both = []
-    for name in (roles.time, roles.event):
-        assert name is not None
-        try:
-            both.append(frame[name].to_numpy(dtype=float))
-        except (TypeError, ValueError):
-            role = "time" if name == roles.time else "event"
-            needed = "must hold numbers: a time, and an event of 1 (it happened) or 0"
-            raise invalid(role, needed, f"{name!r} holds {frame[name].iloc[0]!r}") from None
-    return np.stack(both, axis=1)
-
-
-def labels_of(values: pd.Series[Any], task: TableTask) -> NDArray[Any]:
-    """The labels in a column: numbers for regression; else whole numbers, true and false, or text."""
-    import pandas as pd
-
-    if task == "regression":
-        if not pd.api.types.is_numeric_dtype(values):
-            problem = f"the target {values.name!r} holds text, not numbers."
-            raise InputError(problem, remedy="Use `task='classification'`.")
-        return values.to_numpy(dtype=np.int64 if pd.api.types.is_integer_dtype(values) else float)
-    if pd.api.types.is_bool_dtype(values):
-        return values.to_numpy(dtype=bool)
-    if pd.api.types.is_integer_dtype(values):
-        return values.to_numpy(dtype=np.uint64 if str(values.dtype).lower() == "uint64" else np.int64)
-    if pd.api.types.is_numeric_dtype(values):
-        numbers = values.to_numpy(dtype=float)
-        # Whole numbers become floats by a missing label alone, and "1.0" is no name for a class.
-        return numbers.astype(np.int64) if np.all(numbers % 1 == 0) else numbers
-    return values.astype(str).to_numpy(dtype=np.str_)
+    if task == "survival":
+        assert roles.time is not None
+        assert roles.event is not None
+        return times_and_events(frame, roles.time, roles.event)
+    assert roles.target is not None
+    return label_values(frame[roles.target], task, remedy="Use `task='classification'`.")
 
 
 def _complete(values: pd.Series[Any], role: str) -> NDArray[Any]:
@@ -298,7 +276,7 @@ def without_rare(table: LabelledTable, folds: int, choice: RareClasses, say: Say
         f"{formatting.count(len(rare), 'class', 'classes')} with fewer rows than the {folds} folds ({which}; {members})"
     )
     if choice == "keep":
-        say(f"{what}: kept, spread over the folds as far as they go (--rare-classes merge or drop for something else)")
+        say(f"{what}: kept, and spread over the folds (or choose --rare-classes merge or drop)")
         return table
     isin = np.isin(table.y, rare)
     if choice == "drop":
@@ -310,4 +288,5 @@ def without_rare(table: LabelledTable, folds: int, choice: RareClasses, say: Say
     while merged in taken:
         merged += " (rare)"
     say(f"{what}: merged into {merged!r}")
-    return replace(table, y=np.where(isin, merged, table.y.astype(str)))
+    into = {label_text(name): merged for name in rare.tolist()}
+    return replace(table, y=np.where(isin, merged, table.y.astype(str)), merged=into)

@@ -124,6 +124,8 @@ OF315 tip | over repeats, not over samples | ours
     Use `over="samples"` for a statement about new samples.
 OF316 tip | simulations without a test | ours
     Use more samples (`n=`), or a metric such as accuracy.
+OF317 tip | algorithms as their configurations tune them | Varma and Simon 2006; Raschka 2018, sect. 4.14
+    Fix algorithms and configurations before you look at scores, and report them with the result.
 OF351 caution | few data sets | Raeder et al. 2010, sect. III; Demšar 2006
     Read them as a hint, or compare two algorithms with `rank.wilcoxon`, which is exact.
 OF352 tip | tied scores | Raeder et al. 2010, sect. III; Demšar 2006

@@ -44,6 +44,7 @@ from .options import (
     add_draws,
     add_file,
     add_format,
+    add_margins,
     add_option,
     add_selection,
     add_work_options,
@@ -83,6 +84,8 @@ examples:
   outfold compare old.oof --with new.oof old_model new_model --metric roc_auc
   outfold compare out/run.oof --all --adjust holm --metric accuracy
   outfold compare out/run.oof --control "logit(C=1)" --format latex
+  outfold compare out/run.oof logit forest --by name      # each tuned inside the outer folds; needs outfold run --inner
+  outfold compare out/run.oof "logit(C=0.1)" "logit(C=1)" --non-inferior 0.02      # worse by less than 0.02, if at all?
 
 The plan of the predictions decides on the test; --test takes another. docs/comparing.md explains them.
 [rank] rank algorithms over many data sets
@@ -316,7 +319,9 @@ def _check(args: argparse.Namespace) -> int:
 def _add_compare(commands: Any) -> None:
     parser = add_command(commands, "compare", _compare, *_HELP["compare"])
     add_file(parser)
-    parser.add_argument("configs", nargs="*", metavar="CONFIG", help="the two configurations; more with --all")
+    parser.add_argument(
+        "configs", nargs="*", metavar="CONFIG", help="the two configurations; more with --all; algorithms with --by"
+    )
     parser.add_argument("--with", dest="other", metavar="FILE", help="predictions of the same splits in another file")
     add_option(
         parser, "--metric", metavar="M", help="such as accuracy or roc_auc (default: the one that the file records)"
@@ -325,26 +330,45 @@ def _add_compare(commands: Any) -> None:
     add_option(parser, "--test", choices=["auto", *tests], default="auto")
     parser.add_argument("--all", action="store_true", help="compare all pairs of the configurations")
     add_option(parser, "--control", metavar="CONFIG", help="compare all others with this one")
+    tuned = (
+        "compare algorithms, tuned by nested CV: 'name' is what stands before a configuration's bracket; or a parameter"
+    )
+    add_option(parser, "--by", metavar="NAME", help=tuned)
     adjusted = "how p values of many pairs are adjusted (default: holm)"
     add_option(parser, "--adjust", choices=compare.ADJUSTMENTS, help=adjusted)
     better = "is the first one better, worse? (default: two-sided)"
     add_option(parser, "--alternative", choices=get_args(Alternative), help=better)
     add_option(parser, "--rope", type=float, metavar="W", help="differences up to this size do not matter")
+    null = "test this difference, the first minus the second (default: 0)"
+    add_option(parser, "--null", type=float, metavar="D", help=null)
+    add_margins(parser)
     add_draws(parser, draws="bootstrap or permutation draws")
     add_format(parser, latex=True)
 
 
+# What says otherwise what is tested.
+_NOT_WITH_MARGIN = ("all", "control", "by", "adjust", "alternative", "rope", "null")
+
+
 def _compare(args: argparse.Namespace) -> None:
-    many = args.all or args.control is not None
+    if given(args, "non_inferior", "equivalent"):
+        _compare_within_margin(args)
+        return
+    many = args.all or args.control is not None or args.by is not None
+    if args.by is not None and len(args.configs) not in (0, 2):
+        raise InputError(f"--by compares two algorithms, or all if you name none; got {len(args.configs)}.")
     if not many and len(args.configs) != 2:
         raise InputError(f"give the two configurations to compare, or --all or --control; got {len(args.configs)}.")
     if not many and args.adjust is not None:
-        raise InputError("--adjust goes with --all or --control only.")
+        raise InputError("--adjust goes with --all, --control or --by only.")
     oof, configs = _joined(args)
-    options = given(args, "alternative", "confidence_level", "rope", "n_resamples", "rng")
-    if many:
+    options = given(args, "alternative", "confidence_level", "rope", "null", "n_resamples", "rng")
+    if args.by is not None:
+        options |= given(args, "adjust", "control", "by")
+        found: Any = compare.algorithms(oof, args.metric, *configs, test=args.test, **options)
+    elif many:
         options |= given(args, "adjust", "control")
-        found: Any = compare.pairs(oof, args.metric, test=args.test, configs=configs or None, **options)
+        found = compare.pairs(oof, args.metric, test=args.test, configs=configs or None, **options)
     elif args.test == "auto":
         found = compare.auto(oof, args.metric, *configs, **options)
     else:
@@ -352,6 +376,27 @@ def _compare(args: argparse.Namespace) -> None:
         found = compare.pairs(oof, args.metric, test=args.test, configs=configs, adjust="none", **options)[0]
     pairs = [found] if isinstance(found, Comparison) else found
     print_as(args.format, found, found.to_dict, lambda: map(comparison_row, pairs), found.to_latex)
+
+
+def _compare_within_margin(args: argparse.Namespace) -> None:
+    """Whether the first is as good as the second, within the margin."""
+    margins = given(args, "non_inferior", "equivalent")
+    asked = " and ".join(f"--{name.replace('_', '-')}" for name in margins)
+    others = [f"--{name}" for name in _NOT_WITH_MARGIN if getattr(args, name) not in (None, False)]
+    if len(margins) > 1:
+        raise InputError(f"{asked} ask two questions", remedy="Give one of them.")
+    if others:
+        raise InputError(f"{asked} says what is tested; it does not go with {', '.join(others)}.")
+    if len(args.configs) != 2:
+        raise InputError(f"{asked} needs the two configurations to compare; got {len(args.configs)}.")
+    oof, configs = _joined(args)
+    options = given(args, "n_resamples", "rng")
+    if args.confidence_level is not None:
+        options["alpha"] = round(1 - args.confidence_level, 12)
+    ((name, margin),) = margins.items()
+    found = getattr(compare, name)(oof, args.metric, *configs, margin=margin, test=args.test, **options)
+    rows = [{key: values[0] for key, values in found._columns().items()}]
+    print_as(args.format, found, found.to_dict, lambda: rows, found.to_latex)
 
 
 def _joined(args: argparse.Namespace) -> tuple[Predictions, list[str]]:
@@ -366,7 +411,7 @@ def _joined(args: argparse.Namespace) -> tuple[Predictions, list[str]]:
         raise invalid("metric", "must be a metric, such as accuracy", f"got the configuration {args.metric!r}")
     if second is None:
         return first, list(args.configs)
-    if len(args.configs) == 2 and not args.all and args.control is None:
+    if len(args.configs) == 2 and not (args.all or args.control is not None or args.by is not None):
         # The first configuration is in the first file, the second in the other one, whatever else the files hold.
         first, second = first.sel(config=args.configs[0]), second.sel(config=args.configs[1])
     shared = set(first.configs) & set(second.configs)
@@ -377,7 +422,8 @@ def _joined(args: argparse.Namespace) -> tuple[Predictions, list[str]]:
     if endings[0] == endings[1]:
         endings = [f" [{name}]" for name in (args.file, args.other)]
     joined = first.join(second, suffixes=(endings[0], endings[1]) if shared else None)
-    return joined, list(joined.configs) if len(joined.configs) == 2 else list(args.configs)
+    one_each = len(joined.configs) == 2 and args.by is None
+    return joined, list(joined.configs) if one_each else list(args.configs)
 
 
 # Tests of several algorithms; those of two are for the library.

@@ -19,9 +19,9 @@ EPILOG = """examples:
   outfold inspect data.csv --target y -o columns.toml
   outfold inspect data.csv --separator semicolon --decimal , --encoding cp1252
 
-The file of columns has one line per column. Change a role or a kind in it, and give it back with --columns. The roles are
-feature, target, group, sample, time, event, id, constant, duplicate, empty and unused; only features are learnt from. The
-kinds are number, category, boolean, date and text."""
+The .toml file has one line per column. Change roles or kinds in it, and pass it to --columns. The roles are feature, target,
+group, sample, time, event, id, constant, duplicate, empty and unused; models learn from features only. The kinds are number,
+category, boolean, date and text."""
 
 FORMATS = "a .csv, .tsv, .txt (also .gz), .parquet, .feather, .arff or .xlsx file with one row per sample"
 _DIALECT = ("encoding", "separator", "decimal", "thousands", "quote")
@@ -30,12 +30,14 @@ _ROLES = ("target", "group", "sample", "time", "event")
 
 def add_dialect(parser: CommandParser) -> None:
     """How a text file is written, where the guess is wrong."""
-    group = parser.add_argument_group("how a text file is written (default: recognised from the file)")
-    add_option(group, "--encoding", metavar="E", help="such as utf-8 or cp1252")
-    add_option(group, "--separator", metavar="S", help="a character, or comma, semicolon, tab, pipe, space")
+    group = parser.add_argument_group("format of a text file (default: recognised from the file)")
+    add_option(group, "--encoding", metavar="E", help="encoding, such as utf-8 or cp1252")
+    add_option(
+        group, "--separator", metavar="S", help="between cells: a character, or comma, semicolon, tab, pipe, space"
+    )
     add_option(group, "--decimal", metavar="D", help="the decimal mark: . or ,")
-    add_option(group, "--thousands", metavar="T", help="the mark between thousands, or none")
-    add_option(group, "--quote", metavar="Q", help="what is around cells that contain separators, or none")
+    add_option(group, "--thousands", metavar="T", help="the thousands separator, or none")
+    add_option(group, "--quote", metavar="Q", help="the quotation mark around cells, or none")
 
 
 def dialect_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -48,15 +50,17 @@ def add_inspect(commands: Any) -> None:
     parser = add_command(commands, "inspect", _inspect, SUMMARY, EPILOG)
     parser.add_argument("data", help=FORMATS)
     add_option(
-        parser, "--target", metavar="COL", help="the column to predict; features that predict it too well are named"
+        parser, "--target", metavar="COL", help="the column to predict; warns of features that predict it too well"
     )
     add_option(parser, "--group", metavar="COL", help="rows with the same value are held out together")
-    add_option(parser, "--id", dest="sample", metavar="COL", help="names of the rows; not used as a feature")
-    add_option(parser, "--time", metavar="COL", help="for survival: the time until the event or the last visit")
-    add_option(parser, "--event", metavar="COL", help="for survival: whether the event happened")
+    add_option(
+        parser, "--id", dest="sample", metavar="COL", help="column with the names of the rows; it is not a feature"
+    )
+    add_option(parser, "--time", metavar="COL", help="for survival: time of the event, or of the last visit")
+    add_option(parser, "--event", metavar="COL", help="for survival: 1 if the event happened, else 0")
     unused = "columns not to use as features"
     add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
-    add_option(parser, "--columns", library="given", metavar="FILE", help="roles and kinds that you decided on")
+    add_option(parser, "--columns", library="given", metavar="FILE", help="your own roles and kinds of columns")
     add_option(parser, "-o", "--out", metavar="FILE", help="write the columns to this .toml file")
     add_dialect(parser)
     add_format(parser)

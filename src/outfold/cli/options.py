@@ -140,10 +140,17 @@ def add_draws(parser: CommandParser, n_resamples: int | None = None, draws: str 
     add_option(parser, "--seed", dest="rng", type=_seed, metavar="N", help="seed of the draws (default: 0)")
 
 
+def add_margins(parser: CommandParser) -> None:
+    """Margins within which the first of two configurations may be as good as the second."""
+    worse = "is the first worse than the second by less than M, if at all?"
+    add_option(parser, "--non-inferior", type=float, metavar="M", help=worse)
+    add_option(parser, "--equivalent", type=float, metavar="M", help="do the two differ by less than M?")
+
+
 def add_format(parser: CommandParser, latex: bool = False) -> None:
     """How the result is printed."""
     choices = ["text", "json", "csv", *(["latex"] if latex else [])]
-    parser.add_argument("--format", choices=choices, default="text", help="(default: %(default)s)")
+    parser.add_argument("--format", choices=choices, default="text", help="output format (default: %(default)s)")
 
 
 def add_work_options(parser: CommandParser) -> None:

@@ -16,18 +16,20 @@ from .options import CommandParser, add_command, add_format, add_option, add_sel
 from .options import read_rule as rule_of
 from .printing import estimate_row, print_as
 
-_SUMMARY = "try many configurations on a table; give a corrected estimate and the fitted model"
+_SUMMARY = "try many configurations on a table; report a corrected estimate and save the fitted model"
 _EPILOG = """examples:
   outfold run train.csv --target y
   outfold run train.csv --target y -o out/ --space standard --budget 10m
   outfold run patients.csv --target outcome --positive dead --threshold sensitivity=0.9 --importance
 
 The file may be csv or tsv of any dialect, .gz, parquet, feather, arff or xlsx. `outfold inspect train.csv --target y` shows what
-is done with each column, and writes a file for --columns.
+each column is used for, and writes a file for --columns.
 
-The folder gets report.html (a page with all results), run.oof (the predictions), model.skops, model.json and MODEL.md (the fitted
-model and what is known of it) and columns.toml. While it runs, `outfold open out/` shows how far it is. Ctrl-C ends the search
-with an answer for what is finished; the same command goes on, also with a larger space or budget. Then:
+The folder gets report.html (all results on one page) and report.json (to write it again), run.oof (the predictions), model.skops,
+model.json and MODEL.md (the fitted model and its description) and columns.toml. During the search, `outfold open out/` shows the
+progress. Ctrl-C ends the search; the answer then covers the configurations that are finished. The same command continues the
+search, also with a larger space or budget. Everything that was tried in a folder counts in its estimate; use another folder for a
+fresh start. Then:
   outfold open out/
   outfold predict out/ new.csv -o predictions.csv"""
 
@@ -45,47 +47,54 @@ def add_run(commands: Any) -> CommandParser:
     _add_columns(parser)
     add_dialect(parser)
     add_selection(
-        parser, "what to select by (default: roc_auc, accuracy or r2, depending on the task)", "pooled", "best"
+        parser,
+        "what to select by (default: roc_auc, accuracy or r2, depending on the task)",
+        "within folds for AUC and concordance, else pooled",
+        "best",
     )
-    cut = "where to cut probabilities: youden, f1, sensitivity=0.9, cost=5:1 or a number (default: as the model does)"
+    cut = "threshold for two classes: youden, f1, sensitivity=0.9, cost=5:1 or a number (default: the model's own)"
     add_option(parser, "--threshold", metavar="T", help=cut)
-    matters = "add how much each feature matters (as many more fits as folds)"
+    matters = "measure how much each feature matters (one more fit for each fold)"
     add_option(parser, "--importance", action="store_true", help=matters)
-    add_option(parser, "--timeout", type=float, metavar="S", help="seconds that one fit may take")
-    add_option(parser, "--inner", action="store_true", help="add an estimate by nested cross-validation (more fits)")
+    add_option(parser, "--timeout", type=float, metavar="S", help="longest time for one fit, in seconds")
+    add_option(parser, "--inner", action="store_true", help="add an estimate by nested cross-validation (many fits)")
     closely = "how closely shared fits must match separate fits"
     add_option(parser, "--share", choices=["exact", "close", "none"], default="exact", help=closely)
-    parser.add_argument("--explain", action="store_true", help="first print what the configurations share")
+    parser.add_argument("--explain", action="store_true", help="first print which fits the configurations share")
     add_work_options(parser)
     add_format(parser)
     return parser
 
 
 def _add_search(parser: CommandParser) -> None:
-    sizes = "small (60 configurations), standard (about 250), thorough (about 1,000), a space of the papers, or a Python file"
+    sizes = "what to try: small (60 configurations), standard (about 250), thorough (about 1,000), a paper's, or a Python file"
     add_option(parser, "--space", default="small", metavar="NAME", help=sizes)
-    enough = "time for all of it, such as 90s, 10m or 1h30m; the answer is for what is finished by then"
+    enough = "total time, such as 90s, 10m or 1h30m; the answer covers the configurations that are finished by then"
     add_option(parser, "--budget", type=duration, metavar="TIME", help=enough)
-    parser.add_argument("--keep-all", action="store_true", help="drop no configuration early")
-    add_option(parser, "--task", choices=get_args(TableTask)[:2], help="(default: recognised from the target)")
+    parser.add_argument("--keep-all", action="store_true", help="fit all configurations on all folds; drop none early")
+    add_option(
+        parser, "--task", choices=get_args(TableTask)[:2], help="kind of target (default: recognised from its values)"
+    )
     whole: dict[str, Any] = {"type": int}
     folds = "number of folds (default: as outfold advise says)"
     add_option(parser, "--folds", library="folds Plan.folds", metavar="K", help=folds, **whole)
-    often = "how often to repeat the folds (default: as outfold advise says)"
+    often = "number of repeats (default: as outfold advise says)"
     add_option(parser, "--repeats", library="repeats Plan.repeats", metavar="R", help=often, **whole)
-    apart = "keep this share of the rows apart from everything, and score the selected configuration on it once"
+    apart = "share of the rows to set aside as a test part, on which the selected configuration is scored once"
     add_option(parser, "--test", type=float, metavar="SHARE", help=apart)
-    rare = "classes with fewer rows than folds: keep them as they are, merge them into one, or drop their rows"
+    rare = "classes with fewer rows than there are folds: keep them, merge them into one class, or drop their rows"
     add_option(parser, "--rare-classes", choices=get_args(RareClasses), default="keep", help=rare)
     add_option(parser, "--positive", metavar="LABEL", help="which of two classes is the positive one")
 
 
 def _add_columns(parser: CommandParser) -> None:
-    add_option(parser, "--columns", metavar="FILE", help="what each column is, as outfold inspect writes it")
+    add_option(parser, "--columns", metavar="FILE", help="roles and kinds of the columns, from outfold inspect")
     together = "rows with the same value are held out together"
     add_option(parser, "--group", library="group groups", metavar="COL", help=together)
-    add_option(parser, "--id", dest="sample", metavar="COL", help="names of the rows; not used as a feature")
-    add_option(parser, "--time", metavar="COL", help="for survival: the time of the event or of the last look")
+    add_option(
+        parser, "--id", dest="sample", metavar="COL", help="column with the names of the rows; it is not a feature"
+    )
+    add_option(parser, "--time", metavar="COL", help="for survival: time of the event, or of the last visit")
     add_option(parser, "--event", metavar="COL", help="for survival: 1 if the event happened, else 0")
     unused = "columns not to use as features"
     add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import compare, estimate
+from ..apps.folder import ANSWER, REPORT
+from ..apps.report_again import write_again
 from ..data.predictions import Predictions
 from ..exceptions import FileError, InputError, invalid
 from ..formatting import count
+from ..io import ledger
 from ..io.store import load as load_oof
 from ..models import confront, load_model
 from ..models.labels import labelled
@@ -21,35 +24,36 @@ from ..models.model import Model
 from ..tables import read_file
 from .inspecting import add_dialect, dialect_options
 from .loading import load
-from .options import CommandParser, add_command, add_draws, add_file, add_format, add_option, given, names
+from .options import CommandParser, add_command, add_draws, add_file, add_format, add_margins, add_option, given, names
 from .printing import print_as
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_STORE = "run.oof"
-
 _PREDICT = """\
 examples:
   outfold predict out/ new.csv -o predictions.csv
-  outfold predict out/ new.csv -o predictions.parquet --keep id,name
+  outfold predict out/ new.csv -o predictions.parquet --keep age,site
 
-The table gets one row for each row of new.csv: the prediction, the probability of each class, whether the row lies outside the
-range of the training rows, and by which columns. Without -o it is printed as csv. Columns may come in any order."""
+The output has one row for each row of new.csv: the ids, the prediction, the probability of each class, whether the row lies
+outside the range of the training rows, and in which columns. Without -o it is printed as csv. The columns of new.csv may be in
+any order; its columns that were ids in the training table are copied."""
 _CONFRONT = """\
 example:
   outfold confront out/ labelled.csv
 
-The new rows must not be among those that the model was trained on. The result is kept in out/run.oof; outfold show prints it."""
+The model must not have been trained on these rows. The result is kept in out/run.oof, and out/report.html shows it. Labels of
+rare classes that outfold run merged are merged in the same way."""
 _TIED = """\
 example:
   outfold tied out/run.oof
 
-The set holds the truly best configuration with the probability that --level says, or more."""
+The set contains the truly best configuration with at least the probability given by --level."""
 _NEEDED = """\
 examples:
   outfold samples-needed out/run.oof --width 0.02
-  outfold samples-needed out/run.oof "logit(C=1)" "tree(max_depth=3)" --power 0.9"""
+  outfold samples-needed out/run.oof "logit(C=1)" "tree(max_depth=3)" --power 0.9
+  outfold samples-needed out/run.oof "tree(max_depth=3)" "logit(C=1)" --non-inferior 0.02"""
 
 
 def add_using(commands: Any) -> None:
@@ -77,7 +81,7 @@ def read_rows(args: argparse.Namespace, marks: Mapping[str, str]) -> pd.DataFram
     differ = {name: mark for name, mark in marks.items() if read.dialect and getattr(read.dialect, name) != mark}
     if differ and not {"decimal", "thousands"} & set(asked):
         options = " ".join(f"--{name} {shlex.quote(mark or 'none')}" for name, mark in marks.items())
-        _note(f"numbers look as if written otherwise than in the training table; if they are not, give {options}")
+        _note(f"numbers seem to be written in another way than in the training table; if they are not, add {options}")
     return read.frame
 
 
@@ -88,7 +92,7 @@ def _note(text: str) -> None:
 def _add_table(parser: CommandParser, what: str) -> None:
     parser.add_argument("folder", help="the folder that outfold run wrote")
     parser.add_argument("data", help=what)
-    trusted = "types of your own estimators that you trust, if the model has some"
+    trusted = "types to trust, if the model contains estimators of your own"
     add_option(parser, "--trust", type=names, default=[], metavar="A,B", help=trusted)
     add_dialect(parser)
 
@@ -100,7 +104,7 @@ def _add_predict(commands: Any) -> None:
     parser = add_command(commands, "predict", _predict, "predict new rows with the model of a run", _PREDICT)
     _add_table(parser, "a table with the columns of the training table")
     add_option(parser, "-o", "--out", metavar="FILE", help="where to write: .csv, .csv.gz or .parquet")
-    add_option(parser, "--keep", type=names, default=[], metavar="A,B", help="columns of the table to copy")
+    add_option(parser, "--keep", type=names, default=[], metavar="A,B", help="further columns to copy to the output")
 
 
 def _predict(args: argparse.Namespace) -> None:
@@ -147,11 +151,11 @@ def _report_check(model: Model, frame: pd.DataFrame) -> None:
 
 
 def _add_confront(commands: Any) -> None:
-    summary = "compare the estimate of a run with what came true on new, labelled rows"
+    summary = "compare the estimate of a run with the score on new, labelled rows"
     parser = add_command(commands, "confront", _confront, summary, _CONFRONT)
-    _add_table(parser, "a table of new rows with the target")
+    _add_table(parser, "a table of new rows with their labels")
     add_option(parser, "--target", metavar="COL", help="the column with the labels (default: as in the training table)")
-    add_option(parser, "--metric", metavar="M", help="(default: the one that selected)")
+    add_option(parser, "--metric", metavar="M", help="metric (default: the one that selected)")
     parser.add_argument("--forget", action="store_true", help="do not keep the result in the ledger of run.oof")
     add_draws(parser, 1000)
     add_format(parser)
@@ -159,24 +163,40 @@ def _add_confront(commands: Any) -> None:
 
 def _confront(args: argparse.Namespace) -> None:
     folder = folder_of(args.folder)
-    oof, model = load_oof(folder / _STORE), load_model(folder, args.trust)
+    oof, model = load_oof(folder / ANSWER), load_model(folder, args.trust)
     rows = labelled(read_rows(args, model.about.marks), model.about, args.target)
     if rows.n_left_out:
         _note(f"left out {count(rows.n_left_out, 'row')} without a label")
     options = given(args, "metric", "n_resamples", "confidence_level", "rng")
-    store = None if args.forget else folder / _STORE
+    store = None if args.forget else folder / ANSWER
     found = confront(oof, model, rows.frame, rows.y, groups=rows.groups, store=store, **options)
     print_as(args.format, found, found.to_dict, lambda: found.to_frame("pandas").to_dict("records"))
+    if store is not None:
+        _update_report(folder, len(ledger.entries(oof)))
+
+
+def _update_report(folder: Path, n_before: int) -> None:
+    """Write the report of the folder again if the ledger has become longer, and say so."""
+    if len(ledger.entries(load_oof(folder / ANSWER))) == n_before:
+        _note("these rows are in the ledger already")
+        return
+    page = write_again(folder)
+    if page is not None:
+        _note(f"{page} shows it too")
+        return
+    if (folder / REPORT).exists():
+        command = f"outfold report {folder / ANSWER} -o {folder / REPORT}"
+        _note(f"{folder / REPORT} does not show it: an older outfold wrote this folder. A new page: {command}")
 
 
 # -- tied, samples-needed -----------------------------------------------------------------------------------
 
 
 def _add_tied(commands: Any) -> None:
-    summary = "list the configurations that cannot be told from the best"
+    summary = "list the configurations that may be as good as the best"
     parser = add_command(commands, "tied", _tied, summary, _TIED)
     add_file(parser)
-    add_option(parser, "--metric", metavar="M", help="(default: the one that the file records)")
+    add_option(parser, "--metric", metavar="M", help="metric (default: the one recorded in the file)")
     add_draws(parser, 1000)
     add_format(parser, latex=True)
 
@@ -187,29 +207,33 @@ def _tied(args: argparse.Namespace) -> None:
 
 
 def _add_samples_needed(commands: Any) -> None:
-    summary = "tell how many samples would settle a comparison, or narrow an interval"
+    summary = "say how many samples would settle a comparison, or narrow an interval"
     parser = add_command(commands, "samples-needed", _samples_needed, summary, _NEEDED)
     add_file(parser)
-    parser.add_argument("configs", nargs="*", metavar="CONFIG", help="the two configurations to tell apart")
-    add_option(parser, "--metric", metavar="M", help="(default: the one that the file records)")
-    wanted = "half the width of the interval that you want"
+    parser.add_argument("configs", nargs="*", metavar="CONFIG", help="the two configurations to compare")
+    add_option(parser, "--metric", metavar="M", help="metric (default: the one recorded in the file)")
+    wanted = "half the width of the interval you want"
     add_option(parser, "--width", library="half_width", type=float, metavar="W", help=wanted)
-    add_option(parser, "--power", type=float, default=0.8, metavar="P", help="how sure the test is to find it")
-    true = "the true difference (default: the observed one)"
+    sure = "the probability with which the test should find the difference"
+    add_option(parser, "--power", type=float, default=0.8, metavar="P", help=sure)
+    true = "the true difference (default: the observed one; 0 with a margin)"
     add_option(parser, "--difference", type=float, metavar="D", help=true)
+    add_margins(parser)
     add_draws(parser)
     add_format(parser)
 
 
 def _samples_needed(args: argparse.Namespace) -> None:
+    if args.width is not None and given(args, "non_inferior", "equivalent"):
+        raise InputError("--non-inferior and --equivalent go with two configurations, not with --width.")
     if (args.width is None) == (not args.configs) or len(args.configs) not in (0, 2):
-        raise InputError("give two configurations to tell apart, or --width for the interval of the estimate.")
+        raise InputError("give two configurations to compare, or --width for the interval of the estimate.")
     oof = _load(args)
     if args.width is not None:
         found = estimate.bbc(oof, args.metric, **given(args, "n_resamples", "confidence_level", "rng"))
         needed = found.samples_needed(args.width)
     else:
-        options = given(args, "difference", "power", "confidence_level", "rng")
+        options = given(args, "difference", "non_inferior", "equivalent", "power", "confidence_level", "rng")
         needed = compare.samples_needed(oof, args.metric, *args.configs, **options)
     print_as(args.format, needed, needed.to_dict, lambda: [{k: v[0] for k, v in needed._columns().items()}])
 
@@ -217,5 +241,5 @@ def _samples_needed(args: argparse.Namespace) -> None:
 def _load(args: argparse.Namespace) -> Predictions:
     """The predictions of a file, or of the folder of a run."""
     if os.path.isdir(args.file):
-        args.file = str(Path(args.file) / _STORE)
+        args.file = str(Path(args.file) / ANSWER)
     return load(args)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from ..data.notes import Note
 from ..exceptions import InputError, NeedError
 from ..formatting import read_sentences
 from ..metrics import MetricLike
-from ..requirements import Requirement, in_words, met
+from ..metrics._scoring import sample_bootstrap
+from ..requirements import PREDICTIONS, Requirement, check_requirements, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
 from ._compared import ComparedConfigs, Source, refuse_unfinished
@@ -190,6 +191,7 @@ def auto(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
     **options: Any,
 ) -> Comparison | Comparisons:
     """Whether configurations differ, by the test that fits how they were evaluated.
@@ -200,7 +202,7 @@ def auto(
     Parameters: {source, metric}
     a, b : str or int, or None
         The two configurations, by name or position. Without them all of `configs` are compared, as by `pairs`.
-    {configs, control, adjust, alternative, test_level, rope}
+    {configs, control, adjust, alternative, test_level, rope, null}
     **options
         Options of the test that is chosen.
 
@@ -220,17 +222,18 @@ def auto(
         raise InputError(needed=needed, given=given, remedy="Give `a` and `b`, or `configs`, or neither.")
     compared = ComparedConfigs(source, metric, (a, b) if a is not None and b is not None else configs)
     if len(compared.configs) > 2 or control is not None:
-        asked: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level, "rope": rope}
+        asked: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level}
+        asked |= {"rope": rope, "null": null}
         asked_configs = configs if a is None or b is None else (a, b)
         return pairs(source, metric, configs=asked_configs, control=control, adjust=adjust, **asked, **options)
-    hypothesis = Hypothesis(alternative, confidence_level, rope)
+    hypothesis = Hypothesis(alternative, confidence_level, rope, null)
     choice = choose(compared, hypothesis, options)
     check_options(choice.test, options)
     found = compare_pairs(choice.test, compared, all_pairs(2), hypothesis, **choice.options)
     return replace(found[0], reason=choice.reason)
 
 
-Adjust = Literal["holm", "bonferroni", "bh", "none"]
+Adjust = Literal["holm", "bonferroni", "bh", "westfall_young", "none"]
 
 _ADJUST: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "holm": adjustments.holm,
@@ -238,7 +241,10 @@ _ADJUST: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "bh": adjustments.benjamini_hochberg,
     "none": lambda p: p,
 }
-ADJUSTMENTS = tuple(_ADJUST)
+RESAMPLED = "westfall_young"
+ADJUSTMENTS: tuple[str, ...] = get_args(Adjust)
+# Draws of samples that tell how tests depend on each other, the same in every call.
+_N_DRAWS, _SEED = 10_000, 0
 # From this number of pairs on, p values that are not adjusted get a caveat.
 _MANY = 3
 
@@ -256,6 +262,7 @@ def pairs(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
     **options: Any,
 ) -> Comparisons:
     """Which of several configurations differ: every pair, or each of them against a control.
@@ -266,13 +273,13 @@ def pairs(
     Parameters: {source, metric, test, configs, control, adjust}
     omnibus : bool
         Whether to test all at once first, where that is possible.
-    {alternative, test_level, rope, options}
+    {alternative, test_level, rope, null, options}
 
     Returns
     -------
     Comparisons
         A sequence of `Comparison`, one for each pair.
-    References: {holm1979, benjamini1995}
+    References: {holm1979, benjamini1995, westfall1993, westfall2010}
 
     Examples: {outfold}
     >>> folds = {"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81], "c": [0.70, 0.72, 0.75]}
@@ -281,25 +288,47 @@ def pairs(
     <Comparisons t_corrected_kfold of 2 pairs by score>
     """
     check_choice(adjust, ADJUSTMENTS, "adjust")
-    hypothesis = Hypothesis(alternative, confidence_level, rope)
+    hypothesis = Hypothesis(alternative, confidence_level, rope, null)
     wanted = _with_control(source, configs, control)
     compared, (chosen, chosen_options, reason) = find_compared(source, metric, wanted, test, hypothesis, options)
     check_options(chosen, options)
     position = None if control is None else _position(compared, control)
     n = len(compared.configs)
     positions = all_pairs(n) if position is None else pairs_against(position, n)
-    first, about = _first(compared, hypothesis, chosen) if omnibus and n > 2 else (None, "")
+    first, about = _first(compared, hypothesis, chosen) if omnibus and n > 2 and not hypothesis.null else (None, "")
     found = compare_pairs(chosen, compared, positions, hypothesis, **chosen_options)
     p, n_pairs, alpha = found.arrays.pvalue, len(found), found.terms.alpha
+    none = p is None or np.isnan(p).all()
     return replace(
         found,
         adjust=adjust,
-        adjusted=None if p is None or np.isnan(p).all() else np.asarray(_ADJUST[adjust](p)),
+        adjusted=None if p is None or none else _adjusted(adjust, p, compared, positions, found.terms.alternative),
         control=None if position is None else compared.configs[position],
         omnibus=first,
         reason=" ".join(filter(None, (reason, about))),
         notes=found.notes if p is None or adjust != "none" else (*found.notes, *unadjusted_notes(n_pairs, alpha)),
     )
+
+
+def _adjusted(
+    adjust: str, p: NDArray[np.float64], compared: ComparedConfigs, pairs: NDArray[np.intp], alternative: str
+) -> NDArray[np.float64]:
+    """(P,) p values adjusted for their number."""
+    if adjust != RESAMPLED:
+        return np.asarray(_ADJUST[adjust](p))
+    check_requirements(f"`adjust={adjust!r}`", (PREDICTIONS,), compared, "Use `adjust='holm'`.")
+    scoring, sign = compared.scoring, compared.sign
+    blocks = sample_bootstrap(scoring, False, _SEED).blocks(_N_DRAWS)
+    # Around the observed scores, as if no two configurations differed.
+    drawn = np.concatenate([scoring.scores(weights) for weights in blocks]) - scoring.scores()
+    drawn = drawn[~np.isnan(drawn).any(axis=1)]
+
+    def extremes(i: int) -> NDArray[np.float64]:
+        first, second = pairs[i]
+        difference = sign * (drawn[:, first] - drawn[:, second])
+        return np.abs(difference) if alternative == "two-sided" else difference * (1 if alternative == "better" else -1)
+
+    return adjustments.westfall_young(p, extremes)
 
 
 def find_compared(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,9 +84,14 @@ def _mcnemar(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hyp
     check_choice(method, get_args(McNemarMethod), "method")
     found = Correctness(compared)
     b, c = paired.only_one_right(found.hits, pairs)
+    null = _null_share(hypothesis, found)
+    if null != 0:
+        method = _shifted_method(method)
     used = np.where(b + c < EXACT_BELOW, "exact", "plain") if method == "auto" else np.full(len(b), method)
     tails, statistic = _by_method(used, b, c)
     interval = paired.mcnemar_interval(b, c, found.n, tails, hypothesis.confidence_level)
+    if null != 0:
+        tails, statistic = paired.shifted_mcnemar(b, c, found.n, null, "edwards" if method == "edwards" else "plain")
     chosen = set(used.tolist())
     arrays = PairArrays(
         **_effects(found, pairs, b, c),
@@ -98,8 +103,26 @@ def _mcnemar(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hyp
         details={"only_a": b, "only_b": c, "by": used},
     )
     how = _WORDS[chosen.pop()] if len(chosen) == 1 else f"exact below {EXACT_BELOW} discordant, else chi2"
+    how = f"Tango's score test, {how}" if null else how
     detail = f", {how}; Tango's score interval, corrected the same way"
     return Findings(arrays, found.scores, compared.notes_on_pooling(), detail)
+
+
+def _null_share(hypothesis: Hypothesis, found: Correctness) -> float:
+    """The null hypothesis as a difference of shares of correct predictions."""
+    if not -1 < hypothesis.null < 1:
+        given = f"got {hypothesis.null:g}"
+        raise invalid("null", "must lie between -1 and 1: shares cannot differ by more", given)
+    return found.sign * hypothesis.null + 0.0
+
+
+def _shifted_method(method: str) -> str:
+    """The method where the null is not 0: only the score test has a form for it."""
+    if method in ("exact", "midp"):
+        needed = "must be 'plain' or 'edwards' where `null` is not 0"
+        remedy = "The binomial tests ask whether discordant samples favour both alike, which they do at 0 only."
+        raise invalid("method", needed, f"got {method!r}", remedy)
+    return "plain" if method == "auto" else method
 
 
 def _by_method(used: NDArray[np.str_], b: NDArray[np.int64], c: NDArray[np.int64]) -> tuple[Tails, NDArray[np.float64]]:
@@ -132,7 +155,11 @@ def _notes_on_few(discordant: NDArray[np.int64], hypothesis: Hypothesis) -> dict
     for i in np.flatnonzero((discordant > 0) & (discordant < _FEW)):
         m = int(discordant[i])
         least = 0.5 ** (m - (hypothesis.alternative == "two-sided"))
-        more = "" if least <= 1 - hypothesis.confidence_level else "; an exact test of so few cannot find a difference"
+        more = (
+            ""
+            if hypothesis.null or least <= 1 - hypothesis.confidence_level
+            else "; an exact test of so few cannot find a difference"
+        )
         out[int(i)] = (Note("OF303", f"the two differ on only {m} of the samples{more}."),)
     return out
 
@@ -149,19 +176,21 @@ def mcnemar(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Difference of the shares of right answers of two models on the same samples, by McNemar's test.
 
     Only samples that one model has right and the other wrong say anything: b of them for `a`, c for `b` [1]_. The interval
     inverts Tango's score test [2]_, which is the plain test at 0, with the continuity correction of the method used. It
-    leaves out 0 exactly where the two-sided p value is at most 1 - confidence_level.
+    leaves out 0 exactly where the two-sided p value is at most 1 - confidence_level. If `null` is not 0, the test is Tango's;
+    ``exact`` and ``midp`` are refused then, and ``auto`` is ``plain``.
 
     Parameters: {predictions, right_or_wrong, pair}
     method : {"auto", "plain", "edwards", "exact", "midp"}
         ``plain`` is (b-c)^2 / (b+c) against chi2 with 1 degree of freedom, ``edwards`` the same with max(|b-c|-1, 0),
         ``exact`` the binomial test of b among b+c, ``midp`` that test with half the probability of b. ``auto`` is exact
         below 50 discordant samples and plain from there on.
-    {repeat, alternative, test_level, rope}
+    {repeat, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {mcnemar1947, tango1998}
 
@@ -170,14 +199,14 @@ def mcnemar(
     <Comparison mcnemar new prompt - old prompt: mean +0.1923, p = 0.0063>
     """
     options = {"method": method, "repeat": repeat}
-    return compare_pair(mcnemar, source, metric, a, b, alternative, confidence_level, rope, **options)
+    return compare_pair(mcnemar, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null), **options)
 
 
 def _z_proportions(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
     found = Correctness(compared)
     b, c = paired.only_one_right(found.hits, pairs)
     x1, x2 = found.right[pairs].T
-    z = paired.proportions_statistic(x1, x2, found.n, found.n)
+    z = paired.proportions_statistic(x1, x2, found.n, found.n, _null_share(hypothesis, found))
     arrays = PairArrays(
         **_effects(found, pairs, b, c),
         statistic=found.sign * z + 0.0,
@@ -206,14 +235,16 @@ def z_proportions(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Difference of two shares of right answers, as if the two models had been tested on different samples.
 
     z = (p1 - p2) / sqrt(2 p (1-p) / n) with p the mean of the two (section 4.2 of [1]_). The test needs independent
     test sets, and a shared test set is not (OF309). Where the models agree it wastes most of what the samples say: use
-    `mcnemar` instead. The interval is Mee's score interval [2]_, the dual of this z.
+    `mcnemar` instead. The interval is Mee's score interval [2]_, the dual of this z. If `null` is not 0, the variance is that of
+    the likeliest proportions that differ by it.
 
-    Parameters: {predictions, right_or_wrong, pair, repeat, alternative, test_level, rope}
+    Parameters: {predictions, right_or_wrong, pair, repeat, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {raschka2018, mee1984}
 
@@ -221,7 +252,9 @@ def z_proportions(
     >>> of.compare.z_proportions(oof, "mean", "new prompt", "old prompt")
     <Comparison z_proportions new prompt - old prompt: mean +0.1923, p = 0.0021>
     """
-    return compare_pair(z_proportions, source, metric, a, b, alternative, confidence_level, rope, repeat=repeat)
+    return compare_pair(
+        z_proportions, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null), repeat=repeat
+    )
 
 
 @public
@@ -246,7 +279,7 @@ def cochran_q(
     >>> of.compare.cochran_q(oof, "mean")
     <Omnibus cochran_q of 3 configurations: p = 0.0115>
     """
-    return _omnibus("cochran_q", source, metric, configs, confidence_level, repeat)
+    return _omnibus(_COCHRAN, source, metric, configs, confidence_level, repeat)
 
 
 @public
@@ -255,33 +288,59 @@ def f_looney(
     metric: MetricLike | None = None,
     configs: Sequence[str | int] | None = None,
     *,
+    adjusted: bool = False,
     confidence_level: float = 0.95,
     repeat: int | None = None,
 ) -> Omnibus:
     """Whether any of several models has another share of right answers than the rest, by Looney's F test.
 
     A two-way analysis of variance, samples by models: the mean square of the models over that of what remains, with M-1 and
-    (M-1)(n-1) degrees of freedom [1]_.
+    (M-1)(n-1) degrees of freedom [1]_. These hold if any two models differ as much as any other two. `adjusted` does without
+    this assumption: it is the F+ test, the same F with fewer degrees of freedom.
 
-    Parameters: {predictions, right_or_wrong, configs, omnibus_level, repeat}
+    Parameters: {predictions, right_or_wrong, configs}
+    adjusted : bool
+        Whether to multiply both degrees of freedom by epsilon, from 1/(M-1) to 1, as [2]_ estimate it. For two models it is 1.
+    {omnibus_level, repeat}
     Returns: {omnibus}
-    References: {looney1988}
+
+    Notes
+    -----
+    Raschka (2018) names the F+ test, which [1]_ recommends, and gives no formula. It is F with adjusted degrees of freedom. We
+    read this as the usual adjustment in repeated measures, Box's epsilon by Greenhouse and Geisser.
+    References: {looney1988, greenhouse1959, raschka2018}
 
     Examples: {outfold, three_models}
     >>> of.compare.f_looney(oof, "mean")
     <Omnibus f_looney of 3 configurations: p = 0.0101>
+    >>> of.compare.f_looney(oof, "mean", adjusted=True)
+    <Omnibus f_looney of 3 configurations: p = 0.0175>
     """
-    return _omnibus("f_looney", source, metric, configs, confidence_level, repeat)
+    test = _LOONEY_PLUS if adjusted else _LOONEY
+    return _omnibus(test, source, metric, configs, confidence_level, repeat)
 
 
-_OMNIBUS: dict[str, tuple[Callable[[Any], paired.Test], str, str, str]] = {
-    "cochran_q": (paired.cochran_q, "Q", "Cochran's Q test", "Cochran 1950; Raschka 2018, sect. 4.6"),
-    "f_looney": (paired.looney_f, "F", "F test of samples by models", "Looney 1988"),
-}
+class _OmnibusTest(NamedTuple):
+    """A test of several models at once."""
+
+    name: str  # that of its function in `outfold.compare`
+    compute: Callable[[Any], paired.Test]
+    statistic_name: str
+    description: str
+    reference: str
+
+
+_COCHRAN = _OmnibusTest("cochran_q", paired.cochran_q, "Q", "Cochran's Q test", "Cochran 1950; Raschka 2018, sect. 4.6")
+_LOONEY = _OmnibusTest("f_looney", paired.looney_f, "F", "F test of samples by models", "Looney 1988")
+_LOONEY_PLUS = _LOONEY._replace(
+    compute=paired.looney_f_plus,
+    description="F test of samples by models, degrees of freedom adjusted by epsilon (F+)",
+    reference="Looney 1988; Greenhouse & Geisser 1959",
+)
 
 
 def _omnibus(
-    name: str,
+    asked_test: _OmnibusTest,
     source: Source,
     metric: MetricLike | None,
     configs: Sequence[str | int] | None,
@@ -289,7 +348,7 @@ def _omnibus(
     repeat: int | None,
 ) -> Omnibus:
     level = check_confidence_level(confidence_level)
-    compute, statistic_name, description, reference = _OMNIBUS[name]
+    name, compute, statistic_name, description, reference = asked_test
     asked = ComparedConfigs(source, default_metric(source, metric, _METRIC), configs)
     compared = asked.of_repeat(repeat)
     check_requirements(name, _NEEDS, compared)
@@ -329,10 +388,12 @@ def _delong(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypo
     difference = areas[pairs[:, 0]] - areas[pairs[:, 1]]
     difference[np.abs(difference) < 1e-15] = 0.0
     error = np.sqrt(np.where(variances < _NONE, 0.0, variances))
-    z = np.divide(difference, error, out=np.where(difference == 0, 0.0, np.nan), where=error > 0)
+    apart = difference - hypothesis.null
+    apart[np.abs(apart) < 1e-15] = 0.0
+    z = np.divide(apart, error, out=np.where(apart == 0, 0.0, np.nan), where=error > 0)
     half = -normal_quantile((1 - hypothesis.confidence_level) / 2) * error
     interval = np.stack([difference - half, difference + half], axis=1)
-    interval[np.isnan(z)] = np.nan
+    interval[(error == 0) & (difference != 0)] = np.nan
     same = (error == 0) & (z == 0)  # two models that are the same: 1, whichever the hypothesis
     tails = Tails(*(np.where(same, 1.0, tail) for tail in normal_tails(z)))
     arrays = PairArrays(
@@ -343,7 +404,7 @@ def _delong(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypo
         standardised=standardised(difference, error * np.sqrt(len(rows))),
         wins=wins,
         unit="sample",
-        notes=notes_without_variance(difference, error),
+        notes=notes_without_variance(difference, error, hypothesis.null),
     )
     detail = f", placements averaged over {oof.n_repeats} repeats" if oof.n_repeats > 1 else ""
     detail += "" if oof.groups is None else ", samples clustered in groups [Obuchowski 1997]"
@@ -449,6 +510,7 @@ def delong(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Difference of the areas under two ROC curves on the same samples, by DeLong's test.
 
@@ -459,7 +521,7 @@ def delong(
     Parameters: {predictions}
     metric : {"roc_auc"} or None
         The area under the ROC curve; use `bootstrap` for other areas.
-    {pair, alternative, test_level, rope}
+    {pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {delong1988, sun2014, obuchowski1997}
 
@@ -472,4 +534,4 @@ def delong(
     """
     if metric is None and isinstance(source, Predictions):
         metric = "roc_auc"
-    return compare_pair(delong, source, metric, a, b, alternative, confidence_level, rope)
+    return compare_pair(delong, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null))

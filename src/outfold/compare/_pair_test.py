@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics
-from ..arguments import check_choice, check_confidence_level
+from ..arguments import check_choice, check_confidence_level, is_number
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..docstrings import fill_docstring
@@ -43,6 +43,7 @@ class Hypothesis:
     alternative: str = "two-sided"
     confidence_level: float = 0.95
     rope: float | None = None
+    null: float = 0.0
 
     def __post_init__(self) -> None:
         check_confidence_level(self.confidence_level)
@@ -50,7 +51,10 @@ class Hypothesis:
         rope = self.rope
         if rope is not None and not (isinstance(rope, (int, float, np.number)) and np.isfinite(rope) and rope >= 0):
             raise invalid("rope", "must be a number from 0 on, in units of the metric", got(rope))
+        if not is_number(self.null):
+            raise invalid("null", "must be a difference in units of the metric, such as 0 or 0.02", got(self.null))
         object.__setattr__(self, "rope", None if rope is None else float(rope))
+        object.__setattr__(self, "null", float(self.null))
 
     def directed(self, greater_is_better: bool) -> Hypothesis:
         """The same with ``better`` or ``worse`` for ``greater`` or ``less``, by the direction of the metric."""
@@ -85,6 +89,7 @@ class PairTest:
     by_folds: bool = False  # whether it reads the scores of folds only; else it reads predictions
     by_splits: bool = False  # whether it reads predictions and how the samples were split
     directed: bool = True  # whether it can ask for better or worse
+    shifts: Requirements[ComparedConfigs] = ()  # what it needs further, to test a difference other than 0
 
     def compared(
         self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None
@@ -101,6 +106,8 @@ class PairTest:
         if not self.directed and hypothesis.alternative != "two-sided":
             remedy = "Use `alternative='two-sided'`, or `t_training` for a one-sided test."
             raise invalid(self.name, "has no direction", f"got `alternative={hypothesis.alternative!r}`", remedy)
+        if hypothesis.null != 0:
+            check_requirements(f"{self.name} with null={hypothesis.null:g}", self.shifts, compared)
         return self.compute(compared, pairs, hypothesis, **options)
 
 
@@ -140,12 +147,9 @@ def compare_pair(
     metric: MetricLike | None,
     a: str | int,
     b: str | int,
-    alternative: str,
-    confidence_level: float,
-    rope: float | None,
+    hypothesis: Hypothesis,
     **options: Any,
 ) -> Comparison:
-    hypothesis = Hypothesis(alternative, confidence_level, rope)
     named = find_test(test)
     compared = named.compared(source, metric, (a, b))
     return compare_pairs(named, compared, np.array([[0, 1]]), hypothesis, **options)[0]
@@ -221,11 +225,13 @@ def standardised(difference: NDArray[np.float64], spread: NDArray[np.float64]) -
     return out
 
 
-def notes_without_variance(difference: NDArray[np.float64], spread: NDArray[np.float64]) -> dict[int, tuple[Note, ...]]:
-    """A caveat for every pair whose difference is not 0 and has no variance at all."""
+def notes_without_variance(
+    difference: NDArray[np.float64], spread: NDArray[np.float64], null: float
+) -> dict[int, tuple[Note, ...]]:
+    """A caveat for every pair whose difference is not that of the null hypothesis, and has no variance at all."""
     return {
         int(i): (Note("OF304", f"all samples differ by exactly {difference[i]:+.4g}; the p value is undefined."),)
-        for i in np.flatnonzero((spread == 0) & (difference != 0))
+        for i in np.flatnonzero((spread == 0) & (difference != null))
     }
 
 
@@ -251,19 +257,37 @@ _TEXTS = {
     "alternative": """alternative : {"two-sided", "better", "worse", "greater", "less"}
     ``two-sided`` asks whether `a` and `b` differ. ``better`` and ``worse`` ask this of `a`, in the direction of the
     metric: a smaller loss is better. ``greater`` and ``less`` ask whether the difference of the metric is above or
-    below 0, whatever its direction. The interval is always two-sided.""",
+    below that of the null hypothesis, whatever its direction. The interval is always two-sided.""",
+    "null": """null : float
+    The difference under the null hypothesis, metric of `a` minus metric of `b`. 0 asks whether the two differ at all;
+    any other number is subtracted from the difference that is tested.""",
     "rope": """rope : float or None
     Half the width of the region of practical equivalence, in units of the metric. The result then says whether the
     difference is relevant, equivalent or undecided.""",
+    "margins": """non_inferior, equivalent : float or None
+    A margin, in units of the metric: what counts is how often the test shows that `a` is worse by less than it, or that the two
+    differ by less than it, as `non_inferior` and `equivalent` do.""",
+    "margin": """margin : float
+    The difference that matters, in units of the metric; above 0.""",
+    "margin_test": """test : str or function
+    Name or function of a test of a pair that has a direction; ``"auto"`` takes the one that fits the plan.""",
+    "alpha": """alpha : float
+    Level of the test. The interval has the level 1 - 2 alpha.""",
+    "margin_comparison": """MarginComparison
+    The answer in words, p value, difference and interval, and the one-sided tests.""",
+    "nearly_alike": """>>> right = [[1, 0]] * 9 + [[0, 1]] * 8 + [[1, 1]] * 250 + [[0, 0]] * 33
+>>> oof = of.from_arrays(None, right, configs=["small", "large"], response="pointwise")""",
     "repeat": "repeat : int or None\n    The repeat to use, where the predictions have several.",
     "options": """**options
     Further options of the test, such as ``n_resamples`` and ``rng`` of tests that draw at random.""",
     "test": """test : str or function
     Name or function of a test of a pair; ``"auto"`` takes the one that fits the plan.""",
     "control": "control : str, int or None\n    Compare each of the others with this configuration only.",
-    "adjust": """adjust : {"holm", "bonferroni", "bh", "none"}
+    "adjust": """adjust : {"holm", "bonferroni", "bh", "westfall_young", "none"}
     How p values of many pairs are adjusted. ``holm`` and ``bonferroni`` keep the probability of any false finding,
-    ``bh`` (Benjamini and Hochberg) the expected share of false findings, ``none`` neither.""",
+    ``bh`` (Benjamini and Hochberg) the expected share of false findings, ``none`` neither. ``westfall_young`` keeps what
+    ``holm`` keeps and finds more where pairs depend on each other, as pairs of the same configurations do. It draws samples
+    to see how they do, so it needs predictions.""",
     "simulated": "source : Predictions\n    Predictions of both configurations; the simulation keeps how much the two disagree.",
     "n": "n : int or None\n    Samples in a simulation; None takes as many as there are.",
     "n_simulations": "n_simulations : int\n    Number of simulations.",

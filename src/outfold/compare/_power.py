@@ -25,11 +25,12 @@ from ..io.convert import from_arrays
 from ..metrics import MetricLike
 from ..metrics._scoring import bind, swappable
 from ..progress import Mode, ProgressLine
-from ..results import Power
+from ..results import MarginQuestion, Power
 from ..stats.kernels import Kernel
 from ..stats.resampling import blocks, compact, without_each
 from ._auto import find_compared
 from ._compared import ComparedConfigs, Source
+from ._margins import margin_hypotheses
 from ._pair_test import AlternativeLike, Hypothesis, TestLike, check_options, public
 
 _STREAM = 0x90E7
@@ -67,6 +68,41 @@ class _Known(NamedTuple):
     pvalues: NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a simulated test is to show: a difference from the null, or that one is as good as the other within a margin."""
+
+    hypothesis: Hypothesis
+    question: MarginQuestion | None = None
+    margin: float | None = None
+
+    @classmethod
+    def checked(cls, hypothesis: Hypothesis, non_inferior: float | None, equivalent: float | None) -> Asked:
+        """From the arguments of the public functions."""
+        if non_inferior is None and equivalent is None:
+            return cls(hypothesis)
+        if non_inferior is not None and equivalent is not None:
+            raise invalid("equivalent", "cannot be combined with `non_inferior`", "got both", "Give one margin.")
+        if hypothesis.alternative != "two-sided" or hypothesis.null != 0:
+            needed = "and `null` have no meaning with a margin, which says what is tested"
+            raise invalid("alternative", needed, remedy="Leave them out.")
+        question: MarginQuestion = "non-inferior" if equivalent is None else "equivalent"
+        return cls(
+            replace(hypothesis, alternative="better"), question, non_inferior if equivalent is None else equivalent
+        )
+
+    @property
+    def alpha(self) -> float:
+        """Level of the test."""
+        return round(1 - self.hypothesis.confidence_level, 12)
+
+    def of(self, greater_is_better: bool) -> tuple[Hypothesis, ...]:
+        """The hypotheses that must all be rejected."""
+        if self.question is None:
+            return (self.hypothesis.directed(greater_is_better),)
+        return margin_hypotheses(self.question, self.margin, 1 - 2 * self.alpha, greater_is_better)
+
+
 class _Simulator:
     """Simulated contests of two configurations, put to one test."""
 
@@ -76,7 +112,7 @@ class _Simulator:
         metric: MetricLike | None,
         pair: tuple[str | int, str | int],
         test: TestLike,
-        hypothesis: Hypothesis,
+        asked: Asked,
         options: dict[str, Any],
         n: int | None,
         n_simulations: int,
@@ -87,7 +123,7 @@ class _Simulator:
         if isinstance(source, FoldScores):
             remedy = "Collect predictions, or read them."
             raise NeedError(needed="power simulates from predictions", given="`from_scores` has none", remedy=remedy)
-        compared, (chosen, self.options, _) = find_compared(source, metric, pair, test, hypothesis, options)
+        compared, (chosen, self.options, _) = find_compared(source, metric, pair, test, asked.hypothesis, options)
         check_options(chosen, options)
         if chosen.name == "t_bayes":
             needed = "power is how often a p value is at most alpha"
@@ -95,7 +131,7 @@ class _Simulator:
         if compared.metric is not None and compared.metric.ranks_only:
             compared = _on_one_scale(compared, chosen.by_folds)
         self.compared, self.test, self.by_folds = compared, chosen, chosen.by_folds
-        self.hypothesis = hypothesis.directed(compared.greater_is_better)
+        self.asked, self.hypotheses = asked, asked.of(compared.greater_is_better)
         self.oof = compared.predictions
         self.metric, self._data = bind(self.oof, compared.metric_name if compared.metric is None else compared.metric)
         self.held = np.flatnonzero((self.oof.folds >= 0).any(axis=1))
@@ -206,11 +242,10 @@ class _Simulator:
     def power(self, difference: float) -> float:
         """Share of the simulations in which the test finds a difference."""
         p = self.probability(difference)
-        alpha = round(1 - self.hypothesis.confidence_level, 12)
         pvalues = self._pvalues_at(p)
         self._known.append(_Known(p, pvalues))
         self.undefined = max(self.undefined, int(np.isnan(pvalues).sum()))
-        return float(np.mean(pvalues <= alpha))
+        return float(np.mean(pvalues <= self.asked.alpha))
 
     def _pvalues_at(self, p: float) -> NDArray[np.float64]:
         """(S,) p values of all simulations. What is drawn is the same whatever p is, so most are known from a near p."""
@@ -262,22 +297,31 @@ class _Simulator:
         self._advance(1)
         return float(found[0])
 
-    def _ask(self, compared: ComparedConfigs) -> NDArray[np.float64]:
-        """(S,) p values of the pairs (0, 1), (2, 3), ...; NaN where undefined."""
+    def _ask(self, compared: ComparedConfigs, turned: bool = False) -> NDArray[np.float64]:
+        """(S,) p values of the pairs (0, 1), (2, 3), ..., the larger one of two tests; NaN where undefined.
+
+        `turned` if losses were made scores, so that differences have the other sign.
+        """
         pairs = np.arange(len(compared.configs)).reshape(-1, 2)
         try:
-            found = self.test.run(compared, pairs, self.hypothesis, **self.options).arrays.pvalue
+            found = self._pvalues_of(compared, pairs, -1 if turned else 1)
         except (InputError, NeedError):
             if len(pairs) == 1 and self._answerable:
                 return np.array([np.nan])  # a draw without a class, or with an empty fold: nothing is found
             raise
-        assert found is not None
         return found
+
+    def _pvalues_of(self, compared: ComparedConfigs, pairs: NDArray[np.intp], sign: int = 1) -> NDArray[np.float64]:
+        found = []
+        for hypothesis in self.hypotheses:
+            asked = replace(hypothesis, null=sign * hypothesis.null)
+            found.append(self.test.run(compared, pairs, asked, **self.options).arrays.pvalue)
+        return np.asarray(np.max(np.array(found, dtype=np.float64), axis=0))
 
     @cached_property
     def _answerable(self) -> bool:
         """Whether the test can be put to the predictions as they are; it raises where it cannot."""
-        self.test.run(self.compared, np.array([[0, 1]]), self.hypothesis, **self.options)
+        self._pvalues_of(self.compared, np.array([[0, 1]]))
         return True
 
     def _of_values(self, drawn: NDArray[np.intp], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -287,9 +331,11 @@ class _Simulator:
         for r, values in enumerate(self._values):
             first, second = values[0][drawn], values[1][drawn]
             out[:, 0::2, r], out[:, 1::2, r] = np.where(kept, first, second).T, np.where(kept, second, first).T
-        if not self.metric.greater_is_better:  # losses as scores: "better" keeps its meaning, 0-1 losses stay 0-1
+        turned = not self.metric.greater_is_better
+        if turned:  # losses as scores: "better" keeps its meaning, 0-1 losses stay 0-1
             out = 1.0 - out if np.isin(out, (0.0, 1.0)).all() else -out
-        return self._ask(ComparedConfigs(from_arrays(None, out, folds=self._dealt(n), response="pointwise"), "mean"))
+        made = from_arrays(None, out, folds=self._dealt(n), response="pointwise")
+        return self._ask(ComparedConfigs(made, "mean"), turned)
 
     def _dealt(self, n: int) -> NDArray[np.intp] | None:
         """(n, R) folds as many as there were, for a test that asks how large they are; what samples of a fold share is lost."""
@@ -377,6 +423,9 @@ def power(
     test: TestLike = "auto",
     n: int | None = None,
     alternative: AlternativeLike = "two-sided",
+    null: float = 0.0,
+    non_inferior: float | None = None,
+    equivalent: float | None = None,
     confidence_level: float = 0.95,
     n_simulations: int = 1000,
     rng: RngLike = 0,
@@ -393,8 +442,9 @@ def power(
 
     Parameters: {simulated, metric, pair}
     difference : float or array-like of float
-        The true difference, metric of `a` minus metric of `b`; several for a curve. At 0 the power is the type I error.
-    {test, n, alternative, test_level, n_simulations, rng, simulating, options}
+        The true difference, metric of `a` minus metric of `b`; several for a curve. At the null, 0 by default, the power is
+        the type I error.
+    {test, n, alternative, null, margins, test_level, n_simulations, rng, simulating, options}
 
     Returns
     -------
@@ -405,8 +455,8 @@ def power(
     >>> of.compare.power(oof, "mean", "new", "old", 0.2, test="mcnemar", n_simulations=200)
     <Power of mcnemar at +0.2000 mean, n = 80: 0.980>
     """
-    hypothesis = Hypothesis(alternative, confidence_level)
-    simulator = _Simulator(source, metric, (a, b), test, hypothesis, options, n, n_simulations, rng)
+    asked_for = Asked.checked(Hypothesis(alternative, confidence_level, None, null), non_inferior, equivalent)
+    simulator = _Simulator(source, metric, (a, b), test, asked_for, options, n, n_simulations, rng)
     try:
         asked = np.asarray(difference, dtype=np.float64)
     except (TypeError, ValueError):
@@ -456,9 +506,9 @@ def detectable(
     """
     if not (isinstance(power, (int, float, np.number)) and 1 - confidence_level < power < 1):
         raise invalid("power", "must lie between alpha and 1, such as 0.8", got(power))
-    hypothesis = Hypothesis(alternative, confidence_level)
-    simulator = _Simulator(source, metric, (a, b), test, hypothesis, options, n, n_simulations, rng)
-    sign = simulator.compared.sign * (-1 if simulator.hypothesis.alternative == "worse" else 1)
+    asked = Asked(Hypothesis(alternative, confidence_level))
+    simulator = _Simulator(source, metric, (a, b), test, asked, options, n, n_simulations, rng)
+    sign = simulator.compared.sign * (-1 if simulator.hypotheses[0].alternative == "worse" else 1)
     with simulator.showing(progress, 1 + _STEPS):
         difference, found = _bisect(simulator, sign, power)
     return _result(simulator, np.asarray(difference), np.asarray(found))
@@ -483,7 +533,7 @@ def _bisect(simulator: _Simulator, sign: int, power: float) -> tuple[float, floa
 
 
 def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArray[np.float64]) -> Power:
-    compared, hypothesis = simulator.compared, simulator.hypothesis
+    compared, asked, first = simulator.compared, simulator.asked, simulator.hypotheses[0]
     error = np.sqrt(found * (1 - found) / simulator.n_simulations)
     text = (
         f"{simulator.test.name} by {compared.metric_name} is undefined in {simulator.undefined:,} of "
@@ -501,8 +551,11 @@ def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArr
         n=simulator.n,
         n_simulations=simulator.n_simulations,
         reach=simulator.units.reach,
-        alternative=hypothesis.alternative,
-        confidence_level=hypothesis.confidence_level,
+        alternative="two-sided" if asked.question else first.alternative,
+        null=0.0 if asked.question else first.null,
+        question=asked.question,
+        margin=asked.margin,
+        confidence_level=asked.hypothesis.confidence_level,
         plan=str(compared.plan),
         notes=(Note("OF316", text),) if simulator.undefined else (),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..data.notes import Note
 from ..exceptions import InputError, invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, group_notes, jackknife_scores, sample_bootstrap, swappable
-from ..requirements import PREDICTIONS
+from ..requirements import MEAN_OVER_SAMPLES, PREDICTIONS
 from ..results import Comparison, PairArrays
 from ..stats import intervals, paired
 from ..stats.kernels import RELATIVE_TIE, Kernel
@@ -64,16 +65,16 @@ def _bootstrap(
         raise InputError(needed=needed, remedy="Use `stratify=True`, which draws within classes.")
     jackknife = jackknife_scores(scoring) if method == "bca" else None
     difference = observed_differences(observed, pairs)
-    tails, interval, spread = _inverted(compared.sign, kept, jackknife, difference, pairs, level)
-    undefined = (spread == 0) & (difference != 0)
-    p = np.where(undefined, np.nan, pvalues(hypothesis, tails))
-    interval[undefined] = np.nan
+    null = hypothesis.null
+    tails, interval, spread = _inverted(compared.sign, kept, jackknife, difference, pairs, level, null)
+    p = np.where((spread == 0) & (difference != null), np.nan, pvalues(hypothesis, tails))
+    interval[(spread == 0) & (difference != 0)] = np.nan
     arrays = PairArrays(
         difference=difference,
         pvalue=p,
         interval=interval,
         standardised=standardised(difference, spread * np.sqrt(int(scoring.units().max()) + 1)),
-        notes=notes_without_variance(difference, spread),
+        notes=notes_without_variance(difference, spread, null),
         **sample_wins(compared, pairs),
     )
     words = "BCa" if method == "bca" else "percentile"
@@ -93,8 +94,9 @@ def _inverted(
     difference: NDArray[np.float64],
     pairs: NDArray[np.intp],
     level: float,
+    null: float,
 ) -> tuple[Tails, NDArray[np.float64], NDArray[np.float64]]:
-    """Tails of "the first is better", intervals and standard deviations of the draws, some pairs at a time."""
+    """Tails of "the first is better" than the null says, intervals and standard deviations of the draws, some pairs at a time."""
     n, scale = len(pairs), float(np.abs(draws).max())
     greater, less, spread, interval = np.empty(n), np.empty(n), np.empty(n), np.empty((n, 2))
     for part in blocks(n, max(1, _AT_ONCE // len(draws))):
@@ -107,9 +109,9 @@ def _inverted(
         values.sort(axis=0)
         same = values[-1] - values[0] <= RELATIVE_TIE * scale
         spread[part] = np.where(same, 0.0, values.std(axis=0, ddof=1))
-        interval[part], tails = intervals.interval_and_tails(values, level, z0, a)
+        interval[part], tails = intervals.interval_and_tails(values, level, z0, a, null)
         up, down = tails if sign > 0 else tails[::-1]
-        # Without any variance there is nothing to tell: 1, or undefined where the difference is not 0.
+        # Without any variance there is nothing to tell: 1, or undefined where the difference is not the null.
         greater[part], less[part] = np.where(same, 1.0, up), np.where(same, 1.0, down)
     return Tails(greater, less), interval, spread
 
@@ -139,19 +141,20 @@ def bootstrap(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Difference of any metric of two models on the same samples, by drawing samples with replacement.
 
     A drawn sample brings the predictions of both models and of all repeats; groups are drawn whole. The p value is the
-    smallest alpha at which the interval leaves out 0, so that the two never disagree. It cannot fall below what the number of
-    draws can tell.
+    smallest alpha at which the interval leaves out the null, so that the two never disagree. It cannot fall below what the
+    number of draws can tell.
 
     Parameters: {predictions, metric, pair, n_resamples}
     method : {"bca", "percentile"}
         ``bca`` corrects the interval for bias and acceleration [1]_.
     stratify : bool
         Whether to draw within classes, so that every draw has all of them.
-    {rng, alternative, test_level, rope}
+    {rng, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {efron1987}
 
@@ -160,7 +163,9 @@ def bootstrap(
     <Comparison bootstrap a - b: mean -0.1250, p = 0.0181>
     """
     options = {"n_resamples": n_resamples, "method": method, "stratify": stratify, "rng": rng}
-    return compare_pair(bootstrap, source, metric, a, b, alternative, confidence_level, rope, **options)
+    return compare_pair(
+        bootstrap, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null), **options
+    )
 
 
 def _permutation(
@@ -171,7 +176,7 @@ def _permutation(
     observed = defined_scores(scoring)
     difference = observed_differences(observed, pairs)
     if scoring.metric.pointwise:
-        tails, interval, exact = _flipped_means(compared, pairs, n_resamples, seed, hypothesis.confidence_level)
+        tails, interval, exact = _flipped_means(compared, pairs, n_resamples, seed, hypothesis)
         how = "interval of the shifts not rejected"
     else:
         tails, exact = _swapped(scoring, pairs, difference, n_resamples, seed)
@@ -202,7 +207,7 @@ def _percentile_interval(
 
 
 def _flipped_means(
-    compared: ComparedConfigs, pairs: NDArray[np.intp], n_resamples: int, seed: int, level: float
+    compared: ComparedConfigs, pairs: NDArray[np.intp], n_resamples: int, seed: int, hypothesis: Hypothesis
 ) -> tuple[Tails, NDArray[np.float64], NDArray[np.bool_]]:
     parts, shares = _contributions(compared)
     n = len(pairs)
@@ -210,7 +215,7 @@ def _flipped_means(
     for part in blocks(n, max(1, _AT_ONCE // max(n_resamples, parts.shape[1]))):
         first, second = pairs[part].T
         means = paired.SwappedMeans(parts[first] - parts[second], shares, n_resamples, seed)
-        (greater[part], less[part]), interval[part] = means.test(level)
+        (greater[part], less[part]), interval[part] = means.test(hypothesis.confidence_level, hypothesis.null)
         exact[part] = means.exact
     return Tails(greater, less), interval, exact
 
@@ -305,7 +310,19 @@ def _score_of(kernels: list[tuple[Kernel, NDArray[np.intp]]], masks: NDArray[np.
     return total / len(kernels)
 
 
-@pair_test("permutation of the two models", "Fisher 1935; Hartigan 1969", "", (PREDICTIONS,), _permutation)
+_SHIFTED = replace(
+    MEAN_OVER_SAMPLES, remedy="Swaps of sets can only show that there is some difference. Use `bootstrap` or `delong`."
+)
+
+
+@pair_test(
+    "permutation of the two models",
+    "Fisher 1935; Hartigan 1969",
+    "",
+    (PREDICTIONS,),
+    _permutation,
+    shifts=(_SHIFTED,),
+)
 def permutation(
     source: Source,
     metric: MetricLike | None,
@@ -317,6 +334,7 @@ def permutation(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Difference of any metric of two models on the same samples, against what swapping the two at random gives.
 
@@ -327,13 +345,14 @@ def permutation(
     Where only the order of the predictions counts (areas under curves, concordance), two models may have different scales. So
     the midranks of a model's predictions among the samples of the repeat are swapped instead, for each class alone [2]_ [3]_.
 
-    For a metric that is a mean, the interval holds all shifts that the same swaps do not reject [4]_, and so leaves out 0
-    exactly where p is at most 1 - confidence_level. For other metrics it is a percentile bootstrap interval.
+    For a metric that is a mean, the interval holds all shifts that the same swaps do not reject [4]_, and so leaves out the null
+    exactly where p is at most 1 - confidence_level. For other metrics it is a percentile bootstrap interval, and a null other
+    than 0 is refused: two models whose scores of sets differ by it need not be alike in any way that swaps could show.
 
     Parameters: {predictions, metric, pair}
     n_resamples : int
         Number of random swaps.
-    {rng, alternative, test_level, rope}
+    {rng, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {fisher1935, venkatraman1996, bandos2005, hartigan1969}
 
@@ -342,7 +361,9 @@ def permutation(
     <Comparison permutation a - b: mean -0.1250, p = 0.1250>
     """
     options = {"n_resamples": n_resamples, "rng": rng}
-    return compare_pair(permutation, source, metric, a, b, alternative, confidence_level, rope, **options)
+    return compare_pair(
+        permutation, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null), **options
+    )
 
 
 def defined_scores(scoring: Scoring) -> NDArray[np.float64]:

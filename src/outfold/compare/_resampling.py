@@ -9,6 +9,7 @@ from typing import Any, ParamSpec
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import check_from_zero
 from ..data.notes import Note
 from ..data.scores import Layout
 from ..exceptions import got, invalid
@@ -18,6 +19,7 @@ from ..requirements import Compared, Requirement, check_requirements, splits
 from ..results import Comparison, PairArrays
 from ..stats.paired import (
     Tested,
+    balanced_df,
     balanced_variance,
     combined_f,
     mean_variance,
@@ -94,6 +96,7 @@ class SplitDifferences:
         planned = folds.n_test > 0
         defined = planned & ~np.isnan(folds.values).any(axis=0)
         self.compared, self.hypothesis, self.level = compared, hypothesis, hypothesis.confidence_level
+        self.null = hypothesis.null
         self._n_planned, self._smallest = int(planned.sum()), int(folds.n_test[defined].min())
         self.ratios = folds.n_test[defined] / folds.n_train[defined]  # (J,)
         values = folds.values[:, defined]
@@ -138,7 +141,7 @@ class SplitDifferences:
     def t_of_mean(self, rho: float, detail: str = "", notes: tuple[Note, ...] = ()) -> Findings:
         """The t test of the mean difference, where the differences of two splits have the correlation rho."""
         df = self.n_splits - 1
-        tested = student(self.mean, mean_variance(self.d, rho), df, self.level, self.floor)
+        tested = student(self.mean, mean_variance(self.d, rho), df, self.level, self.floor, self.null)
         return self.findings(tested, df, detail=detail, notes=notes)
 
     def effects(self) -> dict[str, Any]:
@@ -200,13 +203,14 @@ def t_resampled(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Mean difference over random splits, by the plain paired t test; liberal, for comparison with the literature.
 
     t = dbar sqrt(J) / S with J - 1 degrees of freedom, as if the J splits were independent [1]_. They share samples, so
     the test finds differences too often. Use `t_training` instead.
 
-    Parameters: {source, metric, pair, alternative, test_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {dietterich1998}
 
@@ -215,7 +219,7 @@ def t_resampled(
     >>> of.compare.t_resampled(scores, None, "a", "b")
     <Comparison t_resampled a - b: score +0.0167, p = 0.3701>
     """
-    return compare_pair(t_resampled, source, metric, a, b, alternative, confidence_level, rope)
+    return compare_pair(t_resampled, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null))
 
 
 @_fold_test("K-fold paired t test", "Dietterich 1998", "t", _KFOLD, lambda d: d.t_of_mean(0.0, notes=(_LIBERAL,)))
@@ -228,13 +232,14 @@ def t_kfold(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Mean difference over the folds of one K-fold, by the plain paired t test; liberal.
 
     t = dbar sqrt(K) / S with K - 1 degrees of freedom [1]_. The training sets share samples, so the test finds differences
     too often. Use `t_training` instead.
 
-    Parameters: {source, metric, pair, alternative, test_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {dietterich1998}
 
@@ -242,7 +247,7 @@ def t_kfold(
     >>> of.compare.t_kfold(scores, None, "a", "b")
     <Comparison t_kfold a - b: score +0.0167, p = 0.3701>
     """
-    return compare_pair(t_kfold, source, metric, a, b, alternative, confidence_level, rope)
+    return compare_pair(t_kfold, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null))
 
 
 def _t_corrected(d: SplitDifferences) -> Findings:
@@ -261,6 +266,7 @@ def t_corrected(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Mean difference over splits, by the corrected resampled t test; for scores of repeated splits without predictions.
 
@@ -268,7 +274,7 @@ def t_corrected(
     splits of unequal size the test uses the mean of n_test/n_train. The first term goes to zero with more repeats, though a
     data set has as many samples as before: the test then finds differences too often (OF312), and `t_training` does not.
 
-    Parameters: {source, metric, pair, alternative, test_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {nadeau2003, bouckaert2004}
 
@@ -276,7 +282,7 @@ def t_corrected(
     >>> of.compare.t_corrected(scores, None, "a", "b")
     <Comparison t_corrected a - b: score +0.0167, p = 0.5436>
     """
-    return compare_pair(t_corrected, source, metric, a, b, alternative, confidence_level, rope)
+    return compare_pair(t_corrected, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null))
 
 
 def _t_corrected_kfold(d: SplitDifferences, rho: float) -> Findings:
@@ -300,6 +306,7 @@ def t_corrected_kfold(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Mean difference over the folds of one K-fold, with a variance that allows for correlated folds; conservative.
 
@@ -309,7 +316,7 @@ def t_corrected_kfold(
     Parameters: {source, metric, pair}
     rho : float
         Correlation of the differences of two folds. It cannot be estimated; [1]_ suggest 1/2.
-    {alternative, test_level, rope}
+    {alternative, test_level, rope, null}
     Returns: {comparison}
     References: {grandvalet2006}
 
@@ -317,7 +324,9 @@ def t_corrected_kfold(
     >>> of.compare.t_corrected_kfold(scores, None, "a", "b")
     <Comparison t_corrected_kfold a - b: score +0.0167, p = 0.6242>
     """
-    return compare_pair(t_corrected_kfold, source, metric, a, b, alternative, confidence_level, rope, rho=rho)
+    return compare_pair(
+        t_corrected_kfold, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null), rho=rho
+    )
 
 
 # -- repeats of two halves -----------------------------------------------------------------------------------
@@ -325,13 +334,14 @@ def t_corrected_kfold(
 
 def _t_5x2cv(d: SplitDifferences) -> Findings:
     first, repeats = d.d[:, 0], d.halves.shape[1]
-    tested = student(first, within_halves(d.halves) / repeats, repeats, d.level, d.floor)
-    against = np.flatnonzero((first * d.mean < 0) & (np.minimum(abs(first), abs(d.mean)) > d.floor))
+    tested = student(first, within_halves(d.halves) / repeats, repeats, d.level, d.floor, d.null)
+    one, all_ten = first - d.null, d.mean - d.null
+    against = np.flatnonzero((one * all_ten < 0) & (np.minimum(abs(one), abs(all_ten)) > d.floor))
     note = Note("OF311", "the first difference, which is tested, and the mean of all point in opposite directions.")
     notes = d.flat_notes(np.isnan(tested.statistic))
     notes |= {int(i): (*notes.get(int(i), ()), note) for i in against}
     # What is smaller than rounding points nowhere.
-    pointing = np.where(np.abs(first) > d.floor, first, 0.0)
+    pointing = np.where(np.abs(one) > d.floor, first, d.null)
     found = d.findings(tested, repeats)
     return replace(found, arrays=replace(found.arrays, notes=notes, tested=pointing))
 
@@ -352,6 +362,7 @@ def t_5x2cv(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Difference of two algorithms trained on half the samples, by Dietterich's 5x2cv t test.
 
@@ -359,7 +370,7 @@ def t_5x2cv(
     halves [1]_. The difference reported is the mean of the ten. Statistic, p value and interval belong to the first, which is
     ``tested``. Where the two have opposite signs (OF311) there is no winner. `f_5x2cv` uses all ten.
 
-    Parameters: {source, metric, pair, alternative, test_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {dietterich1998}
 
@@ -367,7 +378,47 @@ def t_5x2cv(
     >>> of.compare.t_5x2cv(scores, None, "a", "b")
     <Comparison t_5x2cv a - b: score +0.0180, p = 0.3144>
     """
-    return compare_pair(t_5x2cv, source, metric, a, b, alternative, confidence_level, rope)
+    return compare_pair(t_5x2cv, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null))
+
+
+def _t_5x2cv_combined(d: SplitDifferences) -> Findings:
+    repeats = d.halves.shape[1]
+    variance = within_halves(d.halves) / (2 * repeats**2)
+    return d.findings(student(d.mean, variance, repeats, d.level, d.floor, d.null), repeats, notes=(_LIBERAL,))
+
+
+@_fold_test("combined 5x2cv t test", "Yildiz 2013", "t", _FIVE_BY_TWO, _t_5x2cv_combined)
+def t_5x2cv_combined(
+    source: Source,
+    metric: MetricLike | None,
+    a: str | int,
+    b: str | int,
+    *,
+    alternative: AlternativeLike = "two-sided",
+    confidence_level: float = 0.95,
+    rope: float | None = None,
+    null: float = 0.0,
+) -> Comparison:
+    """Difference of two algorithms trained on half the samples, by Yildiz's combined 5x2cv t test; liberal.
+
+    t = sqrt(10) dbar / sqrt(sum_i s_i^2 / 5) with 5 degrees of freedom: the mean of the ten differences, where `t_5x2cv` takes
+    the first [1]_. It treats the ten as independent, but all repeats split the same samples: the variance of the mean is too
+    small by the factor (1 - rho1) / (1 + rho1 + 8 rho2), with the correlations rho1 within a repeat and rho2 between repeats.
+    Use `t_training` instead.
+
+    Parameters: {source, metric, pair, alternative, test_level, rope, null}
+    Returns: {comparison}
+
+    Notes
+    -----
+    The formula is that of the author's published programs, `Combined5x2t`.
+    References: {yildiz2013}
+
+    Examples: {outfold, five_by_two}
+    >>> of.compare.t_5x2cv_combined(scores, None, "a", "b")
+    <Comparison t_5x2cv_combined a - b: score +0.0180, p = 0.0245>
+    """
+    return compare_pair(t_5x2cv_combined, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null))
 
 
 @_fold_test(
@@ -375,7 +426,7 @@ def t_5x2cv(
     "Alpaydin 1999",
     "F",
     _FIVE_BY_TWO,
-    lambda d: d.findings(combined_f(d.halves, d.level, d.floor), 10, 5),
+    lambda d: d.findings(combined_f(d.halves, d.level, d.floor, d.null), 10, 5),
     directed=False,
 )
 def f_5x2cv(
@@ -386,13 +437,14 @@ def f_5x2cv(
     *,
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Difference of two algorithms trained on half the samples, by Alpaydin's combined 5x2cv F test.
 
     F = sum d^2 / (2 sum_i s_i^2) with 10 and 5 degrees of freedom [1]_. The interval holds the differences that the test
     does not reject. It is None where the repeats disagree so much that the test rejects all of them.
 
-    Parameters: {source, metric, pair, test_level, rope}
+    Parameters: {source, metric, pair, test_level, rope, null}
     Returns: {comparison}
     References: {alpaydin1999}
 
@@ -400,17 +452,14 @@ def f_5x2cv(
     >>> of.compare.f_5x2cv(scores, None, "a", "b")
     <Comparison f_5x2cv a - b: score +0.0180, p = 0.2933>
     """
-    return compare_pair(f_5x2cv, source, metric, a, b, "two-sided", confidence_level, rope)
+    return compare_pair(f_5x2cv, source, metric, a, b, Hypothesis("two-sided", confidence_level, rope, null))
 
 
 def _t_blocked(d: SplitDifferences, variance_weight: float | None) -> Findings:
     m = d.halves.shape[1]
-    weight = (m - 1) / m if variance_weight is None else variance_weight
-    if not isinstance(weight, (int, float, np.number)) or not 0 <= weight < np.inf:
-        raise invalid("variance_weight", "must be a number from 0 on", got(variance_weight))
-    # Without the part between repeats only the m differences of halves are left to know a variance by.
-    df = 2 * m - 1 if weight > 0 else m
-    tested = student(d.mean, balanced_variance(d.halves, float(weight)), df, d.level, d.floor)
+    weight = (m - 1) / m if variance_weight is None else check_from_zero(variance_weight, "variance_weight")
+    df = balanced_df(weight, m)
+    tested = student(d.mean, balanced_variance(d.halves, weight), df, d.level, d.floor, d.null)
     return d.findings(tested, df, detail=f", weight {weight:.3g}")
 
 
@@ -425,6 +474,7 @@ def t_blocked_3x2(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Difference of two algorithms trained on half the samples, by the blocked 3x2 t test.
 
@@ -434,7 +484,7 @@ def t_blocked_3x2(
     variance_weight : float
         Weight of the variance between repeats: 2/3 is the paper's choice, 4/3 is never liberal in expectation, 0 leaves the
         spread within repeats alone (3 degrees of freedom).
-    {alternative, test_level, rope}
+    {alternative, test_level, rope, null}
     Returns: {comparison}
     References: {wang2014}
 
@@ -443,7 +493,9 @@ def t_blocked_3x2(
     <Comparison t_blocked_3x2 a - b: score +0.0150, p = 0.3632>
     """
     options = {"variance_weight": variance_weight}
-    return compare_pair(t_blocked_3x2, source, metric, a, b, alternative, confidence_level, rope, **options)
+    return compare_pair(
+        t_blocked_3x2, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null), **options
+    )
 
 
 @_fold_test("balanced m x 2 t test", "after Wang et al. 2014", "t", _BALANCED, _t_blocked)
@@ -457,6 +509,7 @@ def t_blocked_mx2(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Difference of two algorithms trained on half the samples, by the blocked t test for any balanced m x 2 plan.
 
@@ -467,7 +520,7 @@ def t_blocked_mx2(
     variance_weight : float or None
         Weight of the variance between repeats: (m-1)/m where None, (m+1)/m is never liberal in expectation, 0 leaves the spread
         within repeats alone (m degrees of freedom).
-    {alternative, test_level, rope}
+    {alternative, test_level, rope, null}
     Returns: {comparison}
     References: {wang2014}
 
@@ -476,7 +529,9 @@ def t_blocked_mx2(
     <Comparison t_blocked_mx2 a - b: score +0.0150, p = 0.4200>
     """
     options = {"variance_weight": variance_weight}
-    return compare_pair(t_blocked_mx2, source, metric, a, b, alternative, confidence_level, rope, **options)
+    return compare_pair(
+        t_blocked_mx2, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null), **options
+    )
 
 
 # -- posterior probabilities ---------------------------------------------------------------------------------
@@ -495,7 +550,12 @@ def _t_bayes(d: SplitDifferences, rho: float | None) -> Findings:
     return Findings(arrays, d.scores, d.notes(), text)
 
 
-@_fold_test("Bayesian correlated t test", "Benavoli et al. 2017", "t", _ANY_SPLITS, _t_bayes)
+_NO_NULL: Requirement[Compared] = Requirement(
+    "a null hypothesis", lambda compared: False, "Use `rope`.", lambda compared: "it gives probabilities of outcomes"
+)
+
+
+@_fold_test("Bayesian correlated t test", "Benavoli et al. 2017", "t", _ANY_SPLITS, _t_bayes, shifts=(_NO_NULL,))
 def t_bayes(
     source: Source,
     metric: MetricLike | None,
@@ -529,4 +589,4 @@ def t_bayes(
     >>> found.decision
     'undecided: no outcome is more probable than 0.95'
     """
-    return compare_pair(t_bayes, source, metric, a, b, "two-sided", confidence_level, rope, rho=rho)
+    return compare_pair(t_bayes, source, metric, a, b, Hypothesis("two-sided", confidence_level, rope), rho=rho)

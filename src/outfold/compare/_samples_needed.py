@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from ..progress import Mode
 from ..results import Comparison, SamplesNeeded
 from ..stats.pvalues import normal_quantile
 from ._auto import auto
-from ._pair_test import TestLike, public
+from ._pair_test import Hypothesis, TestLike, public
+from ._power import Asked
 from ._power import power as power_of
 
 # More samples than this are not simulated: how the power grows is then extrapolated.
@@ -37,6 +39,8 @@ def samples_needed(
     b: str | int,
     *,
     difference: float | None = None,
+    non_inferior: float | None = None,
+    equivalent: float | None = None,
     power: float = 0.8,
     test: TestLike = "auto",
     confidence_level: float = 0.95,
@@ -45,15 +49,16 @@ def samples_needed(
     progress: Mode = True,
     **options: Any,
 ) -> SamplesNeeded:
-    """How many samples a test needs to find the difference between `a` and `b` with this power.
+    """How many samples a test needs to find the difference between `a` and `b` with this power, or that they are as good.
 
     It simulates as `power` does, with more and more samples, until the power is near the one wanted. The samples are drawn from
     those at hand and no model is fitted, so that what more training samples would improve does not count.
 
     Parameters: {simulated, metric, pair}
     difference : float or None
-        The true difference, metric of `a` minus metric of `b`. None takes the observed one. If you chose the two for their
-        scores, the true one is likely smaller.
+        The true difference, metric of `a` minus metric of `b`. None takes the observed one, or 0 with a margin. If you chose
+        the two for their scores, the true one is likely smaller.
+    {margins}
     power : float
         The power wanted.
     {test, test_level, n_simulations, rng, simulating, options}
@@ -72,28 +77,47 @@ def samples_needed(
         raise invalid("power", "must lie between alpha and 1, such as 0.8", got(power))
     seen = auto(source, metric, a, b, confidence_level=level)
     assert isinstance(seen, Comparison)
-    wanted = seen.difference if difference is None else float(difference)
+    asked = Asked.checked(Hypothesis("two-sided", level), non_inferior, equivalent)
+    observed = difference is None and asked.question is None
+    wanted = float(seen.difference if observed else difference or 0.0)
     facts: dict[str, Any] = {"metric": seen.metric, "a": seen.a, "b": seen.b, "difference": wanted, "power": power}
-    facts |= {"confidence_level": level, "question": f"{seen.a} against {seen.b} by {seen.metric}"}
+    facts |= {"confidence_level": level, "question": _question(seen, asked), "margin": asked.margin}
     n_now = int((source.folds >= 0).any(axis=1).sum())
-    if abs(wanted) < 1e-12:
-        reason = "the two score the same; equal models differ by chance only"
-        return SamplesNeeded(n=None, n_now=n_now, assumes=(reason,), **facts)
+    hopeless = _hopeless(asked, wanted, seen.greater_is_better)
+    if hopeless:
+        return SamplesNeeded(n=None, n_now=n_now, assumes=(hopeless,), **facts)
 
     def at(n: int) -> float:
         settings: dict[str, Any] = {"test": test, "confidence_level": level, "n_simulations": n_simulations, "rng": rng}
+        settings |= {"non_inferior": non_inferior, "equivalent": equivalent}
         found = power_of(source, metric, a, b, wanted, n=n, progress=progress, **settings, **options)
         return float(found.power)
 
-    n, reached, first = _search(at, n_now, float(power), level, n_simulations)
-    observed = difference is None
+    n, reached, first = _search(
+        at, n_now, float(power), lambda found: _factor(found, float(power), asked), n_simulations
+    )
     return SamplesNeeded(
         n=n, n_now=n_now, power_now=first, power_then=reached, assumes=_assumes(wanted, observed, reached, n), **facts
     )
 
 
+def _question(seen: Comparison, asked: Asked) -> str:
+    by = f"{seen.a} against {seen.b} by {seen.metric}"
+    return by if asked.question is None else f"{by}, {asked.question} within {asked.margin:g}"
+
+
+def _hopeless(asked: Asked, difference: float, greater_is_better: bool) -> str:
+    """Why no number of samples is enough, if that is so."""
+    if asked.question is None:
+        same = abs(difference) < 1e-12
+        return "the two score the same; equal models differ by chance only" if same else ""
+    hypotheses = asked.of(greater_is_better)
+    beyond = [h for h in hypotheses if (difference - h.null) * (1 if h.null < 0 else -1) <= 0]
+    return "the true difference is not within the margin: more samples would show that" if beyond else ""
+
+
 def _search(
-    at: Any, n_now: int, power: float, level: float, n_simulations: int
+    at: Callable[[int], float], n_now: int, power: float, factor: Callable[[float], float], n_simulations: int
 ) -> tuple[int | None, float | None, float]:
     """The number of samples, its simulated power (None if it is extrapolated), and the power of those at hand."""
     first = found = at(n_now)
@@ -101,7 +125,7 @@ def _search(
     if found >= power:
         return n, found, first
     for _ in range(_STEPS):
-        n = int(np.ceil(n * _factor(found, power, level)))
+        n = int(np.ceil(n * factor(found)))
         if n > _MOST_TIMES * n_now:
             return None, None, first
         if n > _MOST_SIMULATED:
@@ -112,11 +136,19 @@ def _search(
     return n, found, first
 
 
-def _factor(found: float, power: float, level: float) -> float:
-    """By how much to multiply the samples: the power of a z test grows with the square root of their number."""
-    critical = normal_quantile((1 + level) / 2)
-    shown = critical + normal_quantile(min(max(found, 1e-3), 1 - 1e-3))
-    needed = critical + normal_quantile(power)
+def _factor(found: float, power: float, asked: Asked) -> float:
+    """By how much to multiply the samples: the power of a z test grows with the square root of their number.
+
+    Within a margin the test is one-sided. Two of them both reject, at a difference of 0, with the power 2 Phi(z) - 1.
+    """
+    critical = normal_quantile(1 - asked.alpha / (2 if asked.question is None else 1))
+    both = asked.question == "equivalent"
+
+    def reach(share: float) -> float:
+        share = min(max(share, 1e-3), 1 - 1e-3)
+        return critical + normal_quantile((1 + share) / 2 if both else share)
+
+    shown, needed = reach(found), reach(power)
     return float(np.clip((needed / max(shown, 1e-3)) ** 2, 1 / _LEAP, _LEAP))
 
 

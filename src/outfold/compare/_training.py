@@ -87,7 +87,7 @@ def _t_training(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: 
         spread[part] = np.sqrt(parts.samples * units.n_held)
     df = degrees_of_freedom(oof, metric, units.n_held)
     floor = RELATIVE_TIE * np.maximum(*np.abs(scores)[pairs].T)
-    tested = student(difference, variance, df, hypothesis.confidence_level, floor)
+    tested = student(difference, variance, df, hypothesis.confidence_level, floor, hypothesis.null)
     spread = np.where(np.sqrt(variance) <= floor, 0.0, spread)
     arrays = PairArrays(
         difference=difference,
@@ -96,7 +96,7 @@ def _t_training(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: 
         df=(df,),
         interval=tested.interval,
         standardised=standardised(difference, spread),
-        notes=notes_without_variance(difference, spread),
+        notes=notes_without_variance(difference, spread, hypothesis.null),
         **sample_wins(compared, pairs),
     )
     notes = (*group_notes(scoring), *compared.notes_on_scales(ranked=metric.needs == "score"))
@@ -121,6 +121,7 @@ def t_training(
     alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
+    null: float = 0.0,
 ) -> Comparison:
     """Mean difference over samples, with a variance for chance in the samples and in the training sets; `auto` takes this one.
 
@@ -136,7 +137,7 @@ def t_training(
     degrees of freedom are then one less than the samples of the rarest class. Groups count as one sample each. Leave-one-out is
     refused: no test is valid there.
 
-    Parameters: {predicted, metric, pair, alternative, test_level, rope}
+    Parameters: {predicted, metric, pair, alternative, test_level, rope, null}
     Returns: {comparison}
     References: {nadeau2003, bengio2004}
 
@@ -148,4 +149,4 @@ def t_training(
     >>> of.compare.t_training(oof, "mean", "a", "b")
     <Comparison t_training a - b: mean +0.1400, p = 0.0346>
     """
-    return compare_pair(t_training, source, metric, a, b, alternative, confidence_level, rope)
+    return compare_pair(t_training, source, metric, a, b, Hypothesis(alternative, confidence_level, rope, null))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InputError, got, invalid
-from .splitting import NOT_HELD_OUT
 
 if TYPE_CHECKING:
     from .predictions import Predictions
@@ -52,12 +51,6 @@ def cell_mask(folds: NDArray[np.int32], cells: NDArray[np.bool_]) -> NDArray[np.
         held = folds[:, repeat] >= 0
         out[repeat][:, held] = cells[:, repeat, folds[held, repeat]]
     return out
-
-
-def inner_folds(folds: NDArray[np.int32], n_folds: int) -> NDArray[np.int32]:
-    """Folds of the block ``inner``: repeat r * K + k is the inner CV of outer fold k, whose samples are left out."""
-    columns = [np.where(column == k, NOT_HELD_OUT, column) for column in folds.T for k in range(n_folds)]
-    return np.stack(columns, axis=1).astype(np.int32)
 
 
 def cut_labels(values: NDArray[Any], several: bool, threshold: float | None) -> NDArray[np.intp]:

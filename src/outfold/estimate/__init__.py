@@ -6,6 +6,7 @@
 | `bbc_f` | drawing folds instead of samples, for scores that are known for whole folds only | none |
 | `nested` | cross-validating the whole search | C K(K-1)/2 |
 | `tt` | the Tibshirani-Tibshirani correction by fold | none |
+| `wmc`, `wmcs` | the mean of all configurations, weighted by how probably each is the best; without and with shrinkage | none |
 | `cvm_cv` | cross-validating the winner on a new partition | K |
 | `cvt` | the winner's cross-validation score: optimistic, never the answer | none |
 | `cv` | the score of one configuration named beforehand | none |
@@ -14,11 +15,12 @@
 | `oob`, `point632`, `point632plus`, `optimism` | bootstrap rounds, with a correction of their bias | C |
 | `at_threshold` | sensitivity, specificity, PPV and NPV at a threshold that each draw of `bbc` chooses | none |
 | `resubstitution` | the score on the samples it was fitted on: never the answer | C |
+| `inbag` | the mean score of bootstrap rounds on the samples they drew: never the answer | none |
 """
 
 from ._bbc import bbc
-from ._bootstrap import oob, optimism, point632, point632plus
-from ._by_fold import bbc_f
+from ._bootstrap import inbag, oob, optimism, point632, point632plus
+from ._by_fold import bbc_f, wmc, wmcs
 from ._held_out import cv, cvm_cv, cvt, holdout, loo, nested, repeated_holdout, resubstitution, three_way, tt
 from ._threshold import at_threshold
 
@@ -30,6 +32,7 @@ __all__ = [
     "cvm_cv",
     "cvt",
     "holdout",
+    "inbag",
     "loo",
     "nested",
     "oob",
@@ -40,4 +43,6 @@ __all__ = [
     "resubstitution",
     "three_way",
     "tt",
+    "wmc",
+    "wmcs",
 ]

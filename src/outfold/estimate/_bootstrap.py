@@ -25,11 +25,11 @@ from ..requirements import Requirement, block, check_requirements, design, requi
 from ..results import Estimate, Interval
 from ..select import RuleLike
 from ..stats.intervals import student
-from ..stats.kernels import MeanKernel
+from ..stats.kernels import Kernel, MeanKernel
 from ..stats.resampling import Plus, absolute_pairs, compact, squared_pairs, weighted632plus
 from ..stats.resampling import point632 as mixed632
 from ..stats.resampling import point632plus as mixed632plus
-from ._build import Subject, document, drawn_by, of_subject
+from ._build import Subject, build, document, drawn_by, of_subject
 
 Floats = NDArray[np.float64]
 
@@ -114,6 +114,14 @@ class Rounds(Scoring):
         for r, _ in self.cells:
             outside = (self.oof.folds[:, r] >= 0).reshape(-1, *[1] * (self._data.ndim - 3))
             yield np.where(outside, self._data[r][self.candidates], self._drawn[r][self.candidates])
+
+    def on_drawn(self, weights: NDArray[Any] | None) -> Iterator[tuple[Kernel, NDArray[Any], NDArray[Any]]]:
+        """For each round: its model's kernel on all samples, the weights of what it drew, as often as drawn, and those of all."""
+        target, full, splits = self.oof.target, self._spread(weights), self.oof.splits
+        for cell, predictions in zip(self.cells, self.on_all(), strict=True):
+            times = np.bincount(splits.train_rows(*cell), minlength=len(target))
+            drawn = compact(np.multiply(full, times, dtype=np.int64))
+            yield self.metric.kernel(target, predictions), drawn, full
 
     @cached_property
     def _drawn(self) -> NDArray[Any]:
@@ -262,14 +270,21 @@ class OptimismCorrected(Rounds):
         return 0, len(self.cells)
 
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
-        target, full, splits = self.oof.target, self._spread(weights), self.oof.splits
-        gaps = []
-        for cell, predictions in zip(self.cells, self.on_all(), strict=True):
-            kernel = self.metric.kernel(target, predictions)
-            times = np.bincount(splits.train_rows(*cell), minlength=len(target))
-            drawn = compact(np.multiply(full, times, dtype=np.int64))
-            gaps.append(kernel.scores(drawn) - kernel.scores(full))
+        gaps = [kernel.scores(drawn) - kernel.scores(full) for kernel, drawn, full in self.on_drawn(weights)]
         return np.asarray(self.apparent(weights) - _mean_of_rounds(np.stack(gaps, axis=-1)))
+
+
+class InBag(Rounds):
+    """The score of each round's model on what it drew, as often as it drew it, then the mean over rounds."""
+
+    blocks = ("inbag",)
+
+    def undefined(self) -> tuple[int, int]:
+        """None: the samples a round left out do not matter here."""
+        return 0, len(self.cells)
+
+    def scores(self, weights: NDArray[Any] | None = None) -> Floats:
+        return _mean_of_rounds(np.stack([kernel.scores(drawn) for kernel, drawn, _ in self.on_drawn(weights)], axis=-1))
 
 
 def _mean_of_rounds(rounds: Floats) -> Floats:
@@ -429,6 +444,50 @@ def optimism(
     subject = Subject(oof, metric, config, rule, aggregate, n_resamples, rng)
     scoring = OptimismCorrected(subject.oof, subject.metric)
     return _combined(subject, scoring, "optimism", "optimism bootstrap", "Harrell, Lee & Mark 1996")
+
+
+@document
+@requires(design("bootstrap"), block("inbag"))
+def inbag(
+    oof: Predictions,
+    metric: MetricLike | None = None,
+    config: str | int | None = None,
+    *,
+    rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
+) -> Estimate:
+    """Score bootstrap rounds on the samples that they drew, and take the mean: optimistic, never the answer (eq. 23 of [1]_).
+
+    Each round's model is scored on its own training sample, in which a sample counts as often as it was drawn. It is the
+    bootstrap's resubstitution score; `oob` scores the samples that the rounds left out, and `resubstitution` the model that is
+    fitted on all samples.
+
+    Parameters: {oof, recorded_metric}
+    config : str, int or None
+        A configuration that you named beforehand. None takes the one that the held-out predictions select.
+    {rule, aggregate}
+    Returns: {estimate}
+    References: {raschka2018}
+
+    Examples: {models, rounds}
+    >>> round(of.estimate.inbag(oof, "accuracy", "neighbours").value, 3)
+    0.925
+    """
+    subject = Subject(oof, metric, config, rule, aggregate)
+    scoring = InBag(subject.oof, subject.metric)
+    selection = subject.selection(scoring)
+    why = "each model was fitted on the samples that it is scored on"
+    return build(
+        scoring,
+        selection,
+        "inbag",
+        value=selection.score,
+        description=f"mean score of {len(scoring.cells):,} rounds on the samples they drew",
+        reference="Raschka 2018, eq. 23",
+        notes=(Note("OF214", f"{why}, so the score is too good; more so for a flexible model."),),
+        named=subject.named,
+        own="in-bag score",
+    )
 
 
 def _rounds_of_one(scoring: Scoring) -> NDArray[np.float64] | None:

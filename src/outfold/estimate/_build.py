@@ -51,6 +51,10 @@ document = fill_with(
             "rule : Rule, callable or None\n"
             "    How the configuration is selected; None is the rule that the predictions record."
         ),
+        "best_rule": (
+            "rule : Rule, callable or None\n    Must be `select.best`, or None if the predictions record it."
+        ),
+        "normal_draws": "n_resamples : int\n    Number of draws from the normal distribution.",
         "held_out_level": (
             "confidence_level : float\n"
             "    Level of the interval. A configuration named beforehand gets the one that is valid for the metric, as in `cv`;\n"

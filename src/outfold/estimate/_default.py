@@ -1,4 +1,4 @@
-"""Which method estimates where nobody names one: `bbc` or, from scores of whole folds, `bbc_f` or `tt`."""
+"""What estimates and selects where nobody says: the method is `bbc` or, from scores of whole folds, `bbc_f` or `tt`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from ..arguments import RngLike
 from ..data.predictions import Predictions
 from ..exceptions import NeedError
 from ..metrics import MetricLike
-from ..metrics._scoring import recorded_metric
+from ..metrics._scoring import Aggregate, recorded_metric, selecting
 from ..requirements import met
 from ..results import Estimate
 from ..select import RuleLike, recorded_rule
 from ._bbc import bbc
+from ._build import scored_by
 from ._by_fold import PARTITION, bbc_f
 from ._held_out import tt
 
@@ -22,6 +23,11 @@ def default_method(oof: Predictions, metric: MetricLike | None = None, rule: Rul
         return "bbc"
     draws_folds = met((PARTITION,), oof) and recorded_rule(oof, rule).name == select.best.name
     return "bbc_f" if draws_folds else "tt"
+
+
+def default_aggregate(oof: Predictions, metric: MetricLike | None = None) -> Aggregate:
+    """How to select if nobody says: as `bbc` scores, so that the score that selects is the one that it corrects."""
+    return scored_by(selecting(oof, metric, "pooled")).aggregate
 
 
 def corrected(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import RngLike
+from ..data.inner import leaves_out_pairs
 from ..data.predictions import Predictions, State
 from ..data.scores import Layout, is_time_series, layout
 from ..intervals._samples import AREA_NEEDS, LabelledScores, area_and_error
@@ -83,6 +84,7 @@ class Evidence(_Lazy):
         oof = scoring.oof
         self.value, self._units_of = value, units_of
         self.one_set = len(scoring.cells) == 1
+        self.n_splits = len(oof.splits.cells)
         self.by_fold = scoring.aggregate == "fold"
         self.is_mean = scoring.metric.values is not None  # over samples
         self.layout: Layout | str = "one test set" if self.one_set else layout(oof)
@@ -157,7 +159,7 @@ class Evidence(_Lazy):
         scoring = self.scoring()
         oof = scoring.oof
         inner = oof.blocks.get("inner")
-        if inner is None or scoring.metric.values is None or self.codes is not None:
+        if inner is None or not leaves_out_pairs(oof) or scoring.metric.values is None or self.codes is not None:
             return None
         whole = len(scoring.cells) == oof.n_repeats * oof.n_folds and bool(np.all(oof.folds >= 0))
         if not whole or not np.all(inner.state[:, inner.planned] == State.DONE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -10,6 +11,7 @@ import numpy as np
 from .. import formatting, select
 from ..arguments import RngLike, check_choice, check_confidence_level, check_count
 from ..data.criterion import AGGREGATES
+from ..data.inner import leaves_out_pairs
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError, got, invalid
@@ -18,6 +20,7 @@ from ..metrics._scoring import Aggregate, Scoring, recorded_metric, selecting
 from ..requirements import block, check_requirements, design, in_fresh, least_folds, requires
 from ..results import Estimate
 from ..select import Rule, RuleLike, recorded_rule
+from ..tuning import outer_predictions, tune
 from ._bbc import bbc
 from ._build import (
     Subject,
@@ -214,7 +217,7 @@ def cvm_cv(
 
 
 @document
-@requires(least_folds(3), block("inner"))
+@requires(block("inner"))
 def nested(
     oof: Predictions,
     metric: MetricLike | None = None,
@@ -229,8 +232,11 @@ def nested(
 
     For each outer fold, cross-validation on the other folds selects the configuration, and the outer fold scores it. It is
     Algorithm 5 of [1]_, the mean over outer folds. Set-valued metrics other than AUC and concordance, such as R2 and F1, are
-    scored on all outer folds at once: few samples of one fold make them too low or too high. A model trained without folds i and
-    k serves both as outer i, inner k and as outer k, inner i. The outer fits are those of the ordinary cross-validation.
+    scored on all outer folds at once: few samples of one fold make them too low or too high.
+
+    With ``collect(inner=True)``, a model trained without folds i and k serves both as outer i, inner k and as outer k, inner i.
+    With ``collect(inner=2)``, each outer training part has two inner folds of its own. The outer fits are those of the ordinary
+    cross-validation.
 
     Parameters: {oof, recorded_metric, rule, aggregate, n_resamples}
     confidence_level : float
@@ -249,9 +255,8 @@ def nested(
     own_rule = recorded_rule(oof, rule)
     scoring = selecting(oof, metric, aggregate)
     selection = select.choose(scoring, own_rule)
-    searches = {cell: _inner_scoring(scoring, cell) for cell in scoring.cells}
-    picks = {cell: oof.config_index(select.choose(inner, own_rule).name) for cell, inner in searches.items()}
-    of_search = _outer_predictions(oof, picks)
+    tuned = tune(scoring, own_rule, scoring.cells)
+    of_search = outer_predictions(oof, {"search": tuned.picks})
     # Few samples of a fold make R2 too low, and average precision too high; shares of pairs, and means, have no such bias.
     by_fold = scoring.metric.pointwise or scoring.metric.within is not None
     value = float(Scoring(of_search, scoring.metric, "fold" if by_fold else "pooled").scores()[0, 0])
@@ -265,14 +270,14 @@ def nested(
         value=value,
         level=level,
         intervals=intervals,
-        description=f"nested CV, {fits['fits']:,} fits instead of {fits['fits_plain']:,}",
+        description=_nested_words(fits),
         reference="Tsamardinos 2015, Alg. 5",
         notes=(
             *(fold_notes(scoring) if by_fold else ()),
-            *_inner_notes(scoring, list(searches.values())),
+            *tuned.notes(),
             *(no_interval or skill_notes(scoring)),
         ),
-        chosen=np.array([oof.configs[j] for j in picks.values()], dtype=object),
+        chosen=np.array(tuned.chosen, dtype=object),
         details=fits,
     )
 
@@ -289,58 +294,20 @@ def _interval_by_bbc(
     return found.intervals.of_one_choice(value), ()
 
 
-def _inner_scoring(scoring: Scoring, cell: tuple[int, int]) -> Scoring:
-    """Scores for the search without the samples of one outer fold, made as those of the whole search."""
-    oof, (repeat, fold) = scoring.oof, cell
-    usable = np.flatnonzero(oof.state[:, repeat, fold] == State.DONE)
-    inner = oof.blocks["inner"].sel(repeat=repeat * oof.n_folds + fold)
-    return Scoring(inner.sel(config=usable.tolist()), scoring.metric, scoring.aggregate)
-
-
-def _inner_notes(scoring: Scoring, searches: list[Scoring]) -> tuple[Note, ...]:
-    """What the inner searches lacked: configurations, or folds."""
-    notes = []
-    fewest, n = min(len(inner.candidates) for inner in searches), len(scoring.candidates)
-    if fewest < n:
-        notes.append(Note("OF205", f"an inner search had {fewest} of {n} configurations to choose from."))
-    lacking = sum(len(inner.cells) < len(inner.oof.splits.cells) for inner in searches)
-    if lacking:
-        text = f"{lacking} of {len(searches)} inner searches lack folds; collect the missing cells."
-        notes.append(Note("OF206", text))
-    return tuple(notes)
-
-
-def _outer_predictions(oof: Predictions, picks: dict[tuple[int, int], int]) -> Predictions:
-    """Out-of-fold predictions of the search itself, as if it were one configuration."""
-    data = np.array(oof.data[:, :1])
-    labels = None if oof.labels is None else np.full(data.shape[:3], -1, dtype=np.intp)
-    state = np.zeros((1, *oof.state.shape[1:]), dtype=np.uint8)
-    for (r, k), j in picks.items():
-        rows = oof.splits.test_rows(r, k)
-        data[r, 0, rows] = oof.data[r, j, rows]
-        if labels is not None and oof.labels is not None:
-            labels[r, 0, rows] = oof.labels[r, j, rows]
-        state[0, r, k] = State.DONE
-    return replace(
-        oof,
-        data=data,
-        labels=labels,
-        state=state,
-        configs=("search",),
-        params=({},),
-        seconds=None,
-        blocks={},
-        messages={},
-        notes=(),
-    )
-
-
 def _nested_fits(oof: Predictions) -> dict[str, int]:
     """Fits behind a nested CV, the final one included: those done here, and those of the papers' protocol."""
     c, k, r = oof.n_configs, oof.n_folds, oof.n_repeats
     inner = oof.blocks["inner"]
     outer_cells, inner_cells = (int(np.sum(part.state[:, part.planned] != State.PENDING)) for part in (oof, inner))
+    if not leaves_out_pairs(oof):
+        return {"fits": outer_cells + inner_cells + 1, "inner_folds": inner.n_folds}
     return {"fits": outer_cells + inner_cells // 2 + 1, "fits_plain": r * (c * k * k + k) + 1}
+
+
+def _nested_words(fits: Mapping[str, int]) -> str:
+    if "inner_folds" in fits:
+        return f"nested CV with {fits['inner_folds']} inner folds, {fits['fits']:,} fits"
+    return f"nested CV, {fits['fits']:,} fits instead of {fits['fits_plain']:,}"
 
 
 @document

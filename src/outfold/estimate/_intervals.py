@@ -148,7 +148,11 @@ _ONE_CONFIGURATION = (
     IntervalMethod(
         "nested_cv_bates",
         "nested-CV interval",
-        (_INDEPENDENT, _MEAN, _need("K folds with the block `inner`, all of it done", lambda e: e.nested is not None)),
+        (
+            _INDEPENDENT,
+            _MEAN,
+            _need("the block `inner` of all pairs of K folds, all done", lambda e: e.nested is not None),
+        ),
         "NCV - (1 + (K-2)/K)(NCV - CV) ± z sqrt((K-1)/K (mean a - mean b)), the root within SE and sqrt(K) SE",
         "Bates et al. 2023, Alg. 1",
         lambda e, level: Interval(*around(*_known(e.nested), level)),
@@ -176,6 +180,21 @@ _ONE_CONFIGURATION = (
         "m ± t(J-1) sqrt(S² (1/J + n_test/n_train))",
         "Nadeau & Bengio 2003",
         lambda e, level: intervals.corrected_t(*e.folds, confidence_level=level),
+    ),
+    IntervalMethod(
+        "blocked_t",
+        "blocked t interval",
+        (
+            _INDEPENDENT,
+            _need(
+                "scores by fold, all defined, of balanced m x 2 folds",
+                lambda e: e.by_fold and e.layout == "balanced" and e.folds.scores.size == e.n_splits,
+            ),
+        ),
+        "m ± t(2m-1) sqrt(sum_i s_i²/2m + (m-1)/m S_between²), m repeats of two halves",
+        "Wang et al. 2014",
+        lambda e, level: intervals.blocked_t(e.folds.scores.reshape(-1, 2), confidence_level=level),
+        "for models trained on half the samples",
     ),
     IntervalMethod(
         "bca",

@@ -27,7 +27,7 @@ from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
 from .configs import as_configs
 from .data import as_features, as_given, as_labels, as_table, digest, n_rows
-from .dispatcher import Dispatcher, ResultsReopened, paired_holdouts
+from .dispatcher import Dispatcher, ResultsReopened, inner_holdouts
 from .early_stopping import EarlyStopping
 from .estimators import make_templates, seed_of
 from .job import Job, Options, Share, make_job
@@ -51,7 +51,7 @@ def collect(
     response: str = "auto",
     fit_params: Mapping[str, Any] | None = None,
     progress: Mode = True,
-    inner: bool = False,
+    inner: bool | int = False,
     metric: MetricLike | None = None,
     aggregate: Aggregate = "pooled",
     rule: RuleLike = None,
@@ -112,8 +112,10 @@ def collect(
         Show a line on the terminal; ``"always"`` also if stderr is not a terminal. What you should know about the splits, such
         as a class with fewer members than folds, is printed before. A function is called with the number of cells done and the
         total after each cell.
-    inner : bool
-        Also fit what nested cross-validation needs (block ``inner``): one fit without each pair of folds.
+    inner : bool or int
+        Also fit what nested cross-validation needs (block ``inner``). True takes the other outer folds as inner folds: one fit
+        without each pair of folds, which serves both. A number draws as many inner folds inside each outer training part,
+        stratified and grouped as the plan is; it also works with two folds, hold-outs and leave-one-out.
     metric : str, callable, Metric or None
         The metric that selects; by default that of `fresh`, or the default metric of the task. The predictions record it, with
         `aggregate` and `rule`, and everything that reads them selects by this record. No fit depends on it.
@@ -200,8 +202,7 @@ def collect(
 
 def explained(job: Job) -> str:
     """What the configurations of a job share."""
-    n_inner = len(paired_holdouts(job.splits)) if job.options.inner else 0
-    return job.executor.explain(len(job.splits.cells) + n_inner)
+    return job.executor.explain(len(job.splits.cells) + len(inner_holdouts(job)))
 
 
 def run_job(job: Job) -> Predictions:
@@ -236,6 +237,8 @@ def run_job(job: Job) -> Predictions:
                     try:
                         if options.drop is None and options.stop is None:
                             dispatcher.fit(dispatcher.holdouts, job.splits)
+                            if dispatcher.own_inner:
+                                dispatcher.fit(dispatcher.own_inner, job.blocks["inner"])
                         else:
                             stopping = EarlyStopping(job, dispatcher)
                             stopping.run()

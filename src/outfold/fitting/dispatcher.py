@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import formatting, metrics
 from ..data.predictions import Predictions, State
-from ..data.splitting import Splits
+from ..data.splitting import NOT_HELD_OUT, Splits
 from ..exceptions import CollectError, FitFailedError, InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import recorded_metric
@@ -61,6 +61,15 @@ def paired_holdouts(splits: Splits) -> list[Holdout]:
         for i in range(n)
         for k in range(i + 1, n)
     ]
+
+
+def inner_holdouts(job: Job) -> list[Holdout]:
+    """What nested cross-validation fits beside the folds of the plan."""
+    if job.options.inner is True:
+        return paired_holdouts(job.splits)
+    # Samples outside of the outer training part are in no inner fold.
+    cells = job.blocks["inner"].cells if job.options.inner else []
+    return [Holdout("inner", r, (k, NOT_HELD_OUT), ((r, k),)) for r, k in cells]
 
 
 def one_repeat(splits: Splits, repeat: int) -> Splits:
@@ -216,8 +225,11 @@ class Dispatcher:
         self.job, self.buffer, options = job, buffer, job.options
         self._two_parts = job.seeds is not None
         self.holdouts = trained_holdouts(job.splits) if self._two_parts else self.main_holdouts(job.splits)
-        if "inner" in job.blocks:
-            self.holdouts += paired_holdouts(job.splits)
+        self.own_inner = list[Holdout]()  # inner folds that are not those of the plan: they are fitted by themselves
+        if options.inner is True:
+            self.holdouts += inner_holdouts(job)
+        else:
+            self.own_inner = inner_holdouts(job)
         # To raise the exception of a cell that failed before, it has to be fitted again.
         self.settled = buffer.settled(options.retry_failed or options.raises)
         self._n_fits, self._warned = 0, Counter[str]()
@@ -230,7 +242,7 @@ class Dispatcher:
         self._schedule = self._make_schedule(executor, slowest_first=job.pool.n_workers > 1)
         # Cells of these configurations that nothing is left to do for; those of `inbag` come with others.
         self._before = sum(name in job.configs and block != "inbag" for block, name, _, _ in self.settled)
-        n_open = sum(len(h.cells) * len(self._schedule.missing(h)) for h in self.holdouts)
+        n_open = sum(len(h.cells) * len(self._schedule.missing(h)) for h in (*self.holdouts, *self.own_inner))
         self.progress = Progress(n_open, options.progress, self._leader if self._shows_leader() else None)
 
     def _shows_leader(self) -> bool:
@@ -515,7 +527,7 @@ class Dispatcher:
         }
         if self._not_scored:
             facts["not_scored"] = dict(Counter(before.get("not_scored", {})) + self._not_scored)
-        if "inner" in self.job.blocks:
+        if self.job.options.inner is True:
             n = splits.n_folds
             facts["fits_plain"] = splits.n_repeats * (n * n * len(self.buffer.position) + n) + 1
         return facts

@@ -33,6 +33,7 @@ class EarlyStopping:
         self.dropped: list[str] = []  # their names
         self.n_done = 0  # finished repeats
         self.stopped = False  # the work came to its end
+        self.last_fold: int | None = None  # where a repeat was left unfinished, since what there was is enough
         self.at_limit = False  # the repeats were not enough when no more were allowed
         self.splits, self.holdouts = job.splits, list[Holdout]()
         self._most = self.splits.n_repeats if job.repeats is None else job.repeats.most
@@ -47,10 +48,8 @@ class EarlyStopping:
                 self.buffer.grow(self.splits)
             self.holdouts = [h for h in self.dispatcher.main_holdouts(self.splits) if h.repeat == repeat]
             self._leave_out(self.dropped, self.holdouts)
-            for part in [[h] for h in self.holdouts] if self.rule is not None else [self.holdouts]:
-                self.dispatcher.fit(part, self.splits)
-                if part[-1] is not self.holdouts[-1]:
-                    self._ask(part[-1])
+            if self._fit_repeat():
+                break
             self.n_done += 1
             if self._enough(self.holdouts[-1]):
                 break
@@ -61,6 +60,20 @@ class EarlyStopping:
             self.at_limit = self.stop is not None
         self.stopped = True
         self.dispatcher.progress.total = self.dispatcher.progress.done
+
+    def _fit_repeat(self) -> bool:
+        """Fit a repeat, fold by fold if a rule is to be asked; whether it was left unfinished, since there is enough."""
+        ends_early = self.stop is not None and self.stop.by_fold
+        fold_by_fold = self.rule is not None or ends_early
+        for part in [[h] for h in self.holdouts] if fold_by_fold else [self.holdouts]:
+            self.dispatcher.fit(part, self.splits)
+            if part[-1] is self.holdouts[-1]:
+                return False
+            if ends_early and self._enough(part[-1]):
+                self.last_fold = part[-1].cells[0][1]
+                return True
+            self._ask(part[-1])
+        return False
 
     # -- dropping ---------------------------------------------------------------------------------------
 
@@ -159,12 +172,17 @@ class EarlyStopping:
         facts: dict[str, Any] = {}
         if self.rule is not None:
             facts["drops"] = self._drops()
-            begun = self.n_done + (not self.stopped)
-            facts["fits_saved"] = int(np.sum(self.buffer.oof.state[:, :begun] == State.DROPPED))
+            facts["fits_saved"] = int(np.sum(self.buffer.oof.state[:, : self._n_begun] == State.DROPPED))
         if self.stop is not None:
-            facts["stopped_after"] = self.n_done if self.stopped else None
+            facts["stopped_after"] = self._n_begun if self.stopped else None
             facts["stop"] = repr(self.stop)
+            facts["stopped_after_fold"] = self.last_fold
         return facts
+
+    @property
+    def _n_begun(self) -> int:
+        """Repeats that are done, and the one that is not if some of it is."""
+        return self.n_done + (self.last_fold is not None or not self.stopped)
 
     def _drops(self) -> list[dict[str, Any]]:
         """What was decided now, and what earlier calls decided about configurations that are not decided on yet."""

@@ -12,18 +12,20 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import metrics
 from .._version import __version__
 from ..arguments import check_count, is_number, is_whole_number
-from ..data.cells import State, inner_folds
+from ..data.cells import State
 from ..data.criterion import Aggregate, Criterion, LiveScore
 from ..data.duplicates import held_out_with_twin, row_codes
+from ..data.inner import inner_folds, own_inner_folds
 from ..data.ledger import TEST_PART
 from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions, recording
-from ..data.splitting import NOT_HELD_OUT, Splits
+from ..data.splitting import NOT_HELD_OUT, Splits, group_codes
 from ..data.target import MOST_CLASSES, Target, encode
 from ..drop import DropRule, Sequential, as_drop_rule
 from ..exceptions import InputError, NeedError, got, invalid
@@ -85,7 +87,7 @@ class Options:
     response: str = "auto"
     fit_params: Mapping[str, Any] = field(default_factory=dict)
     progress: Mode = True
-    inner: bool = False
+    inner: bool | int = False
     metric: MetricLike | None = None
     aggregate: Aggregate = "pooled"
     rule: RuleLike = None
@@ -125,7 +127,7 @@ class Options:
         if rule is not None and raw.inner:
             given = "nested cross-validation selects among all of them in every outer fold, so none may be missing"
             remedy = "Leave one of them out; bbc needs no inner folds."
-            raise invalid("drop", "cannot be combined with `inner=True`", given, remedy)
+            raise invalid("drop", f"cannot be combined with `inner={raw.inner}`", given, remedy)
         plan, stop, most = _repeated(as_plan(plan), repeats, raw.stop, raw.max_repeats)
         if plan.kind == "three_way" and fresh is None:
             needed = "a three-way plan needs to know what selects on the validation part"
@@ -142,6 +144,7 @@ class Options:
             raw,
             plan=plan,
             groups=as_groups(raw.groups),
+            inner=bool(raw.inner) if isinstance(raw.inner, bool | np.bool_) else int(raw.inner),
             rng=_as_seed(raw.rng),
             fit_params=_as_fit_params(raw.fit_params),
             resub=plan.kind == "bootstrap" if others.get("resub") is None else bool(raw.resub),
@@ -200,6 +203,10 @@ def _check_values(raw: Options) -> None:
         "store": (
             isinstance(raw.store, str | os.PathLike | None) and raw.store != "",
             "the name of a file such as 'run.oof', or None",
+        ),
+        "inner": (
+            isinstance(raw.inner, bool | np.bool_) or (is_whole_number(raw.inner) and raw.inner >= 2),
+            "True, False or a number of inner folds from 2",
         ),
         "on_error": (raw.on_error in ("keep", "raise"), "'keep' or 'raise'"),
         "resub": (isinstance(raw.resub, bool | np.bool_ | None), "True, False or None (for bootstrap plans only)"),
@@ -280,6 +287,9 @@ class Job:
             return seed_of(seed, *self.seeds[holdout.repeat])
         if holdout.block == "resub":  # the model that `refit` gives
             return seed_of(seed)
+        if holdout.is_own_inner:  # four numbers, where pairs of folds have three
+            outer, n = divmod(holdout.repeat, self.splits.n_folds), self.blocks["inner"].n_folds
+            return seed_of(seed, *outer, n, holdout.folds[0])
         return seed_of(seed, first_repeat + holdout.repeat, *holdout.left_out)
 
     @cached_property
@@ -516,7 +526,7 @@ def _further_blocks(options: Options, splits: Splits, target: Target) -> dict[st
     """The splits of the blocks that were asked for beside the out-of-fold predictions."""
     blocks = {}
     if options.inner:
-        blocks["inner"] = _inner_splits(splits, target)
+        blocks["inner"] = _inner_splits(splits, target, options)
     if options.fresh is not None:
         blocks["fresh"] = _fresh_splits(splits, target, options)
     if splits.plan.kind == "bootstrap":
@@ -530,8 +540,20 @@ def _further_blocks(options: Options, splits: Splits, target: Target) -> dict[st
     return blocks
 
 
-def _inner_splits(splits: Splits, target: Target) -> Splits:
+def _inner_splits(splits: Splits, target: Target, options: Options) -> Splits:
     """The inner folds of nested cross-validation: repeat r * K + k leaves out outer fold k."""
+    plan = replace(splits.plan, kind="given")
+    if options.inner is True:
+        folds = _paired_inner_folds(splits, target)
+    else:
+        codes = None if options.groups is None else group_codes(options.groups, len(target))
+        folds = own_inner_folds(splits, target, codes, options.inner, options.rng)
+        plan = replace(plan, folds=options.inner, test=None)
+    return Splits(replace(plan, repeats=folds.shape[1]), folds)
+
+
+def _paired_inner_folds(splits: Splits, target: Target) -> NDArray[np.int32]:
+    """The other folds, where there are enough of them, and enough of every class."""
     plan, bbc = splits.plan, "or estimate with bbc."
     needed, given, remedy = "", f"this plan is {plan}", ""
     counts = np.bincount(target.y) if plan.stratify and target.classes is not None else None
@@ -544,8 +566,7 @@ def _inner_splits(splits: Splits, target: Target) -> Splits:
         given = f"class {target.classes[int(counts.argmin())]!s} has {counts.min()}"
     if needed:
         raise NeedError(argument="inner=True", needed=f"needs {needed}", given=given, remedy=remedy)
-    folds = inner_folds(splits.folds, splits.n_folds)
-    return Splits(replace(plan, kind="given", repeats=folds.shape[1]), folds)
+    return inner_folds(splits.folds, splits.n_folds)
 
 
 def _fresh_splits(splits: Splits, target: Target, options: Options) -> Splits:

@@ -9,11 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.ledger import TEST_PART
+from ..data.plan import Plan
 from ..data.predictions import Predictions
+from ..data.target import Target
 from ..exceptions import InputError, NeedError, invalid
 from .configs import as_configs
 from .data import as_features, as_given, as_labels, digest, has_rows, refuse_masked, take
 from .job import Options, labels_of
+
+
+def training_rows(plan: Plan, target: Target, groups: Any, rng: int) -> NDArray[np.intp]:
+    """The positions of the samples that the plan does not keep apart; all of them if it has no test part."""
+    if not plan.has_test_part:
+        return np.arange(len(target))
+    return np.flatnonzero(plan.split(target, groups, rng).folds[:, 0] >= 0)
 
 
 def keep_apart(configs: Any, X: Any, y: Any, options: Options) -> tuple[Any, Any, Options]:
@@ -23,8 +32,8 @@ def keep_apart(configs: Any, X: Any, y: Any, options: Options) -> tuple[Any, Any
         raise invalid("plan", "with a test part needs labels and predictions", "got none")
     target = labels_of(as_configs(configs), y, options)
     n, features, labels = len(target), as_features(X, len(target)), as_given(y)
-    apart = options.plan.split(target, options.groups, options.rng).folds[:, 0] < 0
-    rest, test = np.flatnonzero(~apart), np.flatnonzero(apart)
+    rest = training_rows(options.plan, target, options.groups, options.rng)
+    test = np.setdiff1d(np.arange(n), rest)
     record = {
         "rows": test.tolist(),
         "n_samples": n,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import is_whole_number
-from ..data.splitting import Splits
+from ..data.splitting import NOT_HELD_OUT, Splits
 from ..exceptions import CollectError, InputError, got, invalid
 from ..stats.compiling import limit_threads
 from .background import Background, SharedTasks, StoredSamples, put_back
@@ -40,7 +40,7 @@ AroundFit = Callable[[str, tuple[int, int], Any, FitRows], AbstractContextManage
 
 
 class Holdout(NamedTuple):
-    """What one fit leaves out: a fold, or two of them for nested cross-validation."""
+    """What one fit leaves out: a fold, or for nested cross-validation two of them, or a fold and what is outside of all."""
 
     block: str
     repeat: int
@@ -59,6 +59,11 @@ class Holdout(NamedTuple):
     def folds(self) -> tuple[int, ...]:
         """The fold predicted for every cell."""
         return tuple(fold for _, fold in self.cells)
+
+    @property
+    def is_own_inner(self) -> bool:
+        """Whether it is a fold of a partition inside an outer training part."""
+        return NOT_HELD_OUT in self.left_out
 
 
 @dataclass(frozen=True, eq=False)

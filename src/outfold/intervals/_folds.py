@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import RngLike, as_seed, check_confidence_level, check_count
+from ..arguments import RngLike, as_seed, check_confidence_level, check_count, check_from_zero
 from ..exceptions import InputError, invalid
 from ..results import Interval
 from ..stats import intervals as kernels
 from ..stats import training as of_training
-from ..stats.paired import mean_variance
+from ..stats.paired import balanced_df, balanced_variance, mean_variance
 from ._inputs import document, numbers, several
 
 
@@ -46,6 +46,42 @@ def corrected_t(
     ratio = float(np.mean(sizes[1] / sizes[0]))
     variance = float(mean_variance(s[None, :], ratio / (1 + ratio))[0])
     return Interval(*kernels.around(s.mean(), float(np.sqrt(variance)), level, len(s) - 1))
+
+
+@document
+def blocked_t(
+    fold_scores: ArrayLike, *, variance_weight: float | None = None, confidence_level: float = 0.95
+) -> Interval:
+    """Mean of one configuration's scores over a balanced m x 2 cross-validation, such as the blocked 3x2.
+
+    The variance is sum_i s_i^2 / (2m) + weight S_between^2 with 2m - 1 degrees of freedom: s_i^2 are the squares of the two
+    halves of repeat i around their mean, and S_between^2 is the variance of the m means [1]_. It is the interval of
+    `compare.t_blocked_mx2`, for scores instead of differences. What it aims at is the score of models trained on half the
+    samples.
+
+    Parameters
+    ----------
+    fold_scores : array-like of shape (m, 2)
+        The scores of the two halves of each repeat.
+    variance_weight : float or None
+        Weight of the variance between repeats: (m-1)/m where None, the paper's AL; 0 is its L, with m degrees of freedom;
+        (m+1)/m is wider.
+    {confidence_level}
+    Returns: {interval}
+    References: {wang2014}
+
+    Examples: {outfold}
+    >>> low, high = of.intervals.blocked_t([[0.81, 0.78], [0.84, 0.80], [0.79, 0.80]])
+    >>> print(f"{low:.3f} to {high:.3f}")
+    0.755 to 0.852
+    """
+    level, s = check_confidence_level(confidence_level), numbers(fold_scores, "fold_scores")
+    if s.ndim != 2 or s.shape[1] != 2 or len(s) < 2 or not np.isfinite(s).all():
+        raise invalid("fold_scores", "must be finite, of shape (m, 2), two repeats m or more", f"got shape {s.shape}")
+    m = len(s)
+    weight = (m - 1) / m if variance_weight is None else check_from_zero(variance_weight, "variance_weight")
+    variance = float(balanced_variance(s[None], weight)[0])
+    return Interval(*kernels.around(s.mean(), float(np.sqrt(variance)), level, balanced_df(weight, m)))
 
 
 @document

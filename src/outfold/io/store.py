@@ -331,14 +331,14 @@ def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
             schema.create(db, oof)
         with open(draft, "rb+") as file:
             os.fsync(file.fileno())
-        _settle(path)
+        settle(path)
         _put(draft, path, replace_existing)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def _settle(path: Path) -> None:
-    """Leave no journal of an earlier file at `path`: SQLite would take it for one of the new file's."""
+def settle(path: Path) -> None:
+    """Leave no journal of a file at `path` that is going to be replaced: SQLite would take it for one of the new file's."""
     # Looked for before the file is: a journal that comes later belongs to a process that was quicker.
     journals = [j for j in (path.with_name(path.name + end) for end in _JOURNALS) if j.exists()]
     if journals and path.exists():

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..arguments import check_count
 from ..docstrings import fill_common
 from ..exceptions import invalid
+from .frames import column_names, frame_columns
 
 __all__ = ["Dates", "Words"]
 
@@ -78,7 +79,7 @@ class Dates(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names such as ``visit_month``."""
         check_is_fitted(self)
-        columns = _names(self, input_features)
+        columns = column_names(self, input_features)
         out = [f"{c}_{part}" for c, hours in zip(columns, self.has_hours_, strict=True) for part in _PARTS[: 5 + hours]]
         return np.array([*out, *(f"{c}_missing" for c in columns if self.add_indicator)], dtype=object)
 
@@ -87,7 +88,7 @@ class Dates(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([_date_parts(column, first)[:, : 5 + hours] for column, first, hours in columns])
 
     def _read(self, X: Any, reset: bool) -> Floats:
-        columns = [_seconds(column) for column in _columns(self, X, reset)]
+        columns = [_seconds(column) for column in frame_columns(self, X, reset)]
         return np.column_stack(columns)
 
     def __sklearn_tags__(self) -> Any:
@@ -184,7 +185,7 @@ class Words(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Words:
         """Learn the words of each column, and their weights."""
         check_count(self.n_words, "n_words", 1)
-        columns = [_texts(column) for column in _columns(self, X, reset=True)]
+        columns = [_texts(column) for column in frame_columns(self, X, reset=True)]
         self.vectorizers_ = [self._vectorizer(column) for column in columns]
         longest = [_lengths(column).max(initial=0.0) for column in columns]
         self.longest_ = np.array([size or 1.0 for size in longest])
@@ -195,7 +196,7 @@ class Words(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         from scipy import sparse
 
         check_is_fitted(self)
-        columns = [_texts(column) for column in _columns(self, X, reset=False)]
+        columns = [_texts(column) for column in frame_columns(self, X, reset=False)]
         parts = []
         for column, vectorizer, longest in zip(columns, self.vectorizers_, self.longest_, strict=True):
             if vectorizer is not None:
@@ -208,7 +209,7 @@ class Words(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Names such as ``note_fever``."""
         check_is_fitted(self)
         out: list[str] = []
-        for column, vectorizer in zip(_names(self, input_features), self.vectorizers_, strict=True):
+        for column, vectorizer in zip(column_names(self, input_features), self.vectorizers_, strict=True):
             words = [] if vectorizer is None else vectorizer.get_feature_names_out()
             out += [f"{column}_{word}" for word in (*words, "length")]
         return np.array(out, dtype=object)
@@ -241,39 +242,6 @@ def _texts(column: Any) -> list[str]:
 
 def _lengths(texts: list[str]) -> Floats:
     return np.log1p([len(text.split()) for text in texts])
-
-
-# -- columns of any frame or array -----------------------------------------------------------------------
-
-
-def _columns(estimator: Any, X: Any, reset: bool) -> list[NDArray[Any]]:
-    """The columns as arrays; their number is remembered, or compared with that of the training rows."""
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        out = [_in_universal_time(frame[name]).to_numpy() for name in frame.columns]
-    else:
-        array = np.asarray(X)
-        if array.ndim != 2:
-            raise invalid("X", "must have rows and columns", f"got an array of shape {array.shape}")
-        out = list(array.T)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-    return out
-
-
-def _in_universal_time(values: Any) -> Any:
-    import narwhals as nw
-
-    if values.dtype == nw.Datetime and getattr(values.dtype, "time_zone", None) is not None:
-        return values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return values
-
-
-def _names(estimator: Any, given: Any) -> list[str]:
-    known = getattr(estimator, "feature_names_in_", None)
-    names = given if known is None else known
-    return [f"x{i}" for i in range(estimator.n_features_in_)] if names is None else list(names)
 
 
 def _tags(tags: Any, *, text: bool = False) -> Any:

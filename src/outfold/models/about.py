@@ -89,6 +89,8 @@ class ModelAbout:
         Where probabilities are cut; None for the model's own labels.
     marks : mapping
         The decimal mark and the mark between thousands of the training file; empty if it was no text file.
+    merged : mapping
+        Rare classes of the training table, as text, and the class that they were merged into.
     description : str
         The model in two or three sentences.
     space : str
@@ -115,6 +117,7 @@ class ModelAbout:
     threshold: Threshold | None = None
     left_out: tuple[LeftOut, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
+    merged: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
     space: str = ""
     trusted: tuple[str, ...] = ()
@@ -162,12 +165,12 @@ class ModelAbout:
         from ..tables.columns import Columns
 
         estimate, threshold, classes = facts["estimate"], facts["threshold"], facts["classes"]
-        plain = {name: facts[name] for name in _PLAIN if name not in ("classes", "trusted", "marks")}
+        plain = {name: facts[name] for name in _PLAIN if name not in ("classes", "trusted", *_SINCE)}
         return cls(
             **plain,
             classes=None if classes is None else tuple(classes),
             trusted=tuple(facts["trusted"]),
-            marks=facts.get("marks", {}),
+            **{name: facts[name] for name in _SINCE if name in facts},
             columns=Columns.from_rows(facts["columns"]),
             ranges={name: Range.from_dict(found) for name, found in facts["ranges"].items()},
             n_rows=facts["rows"]["n"],
@@ -180,8 +183,10 @@ class ModelAbout:
 # Entries that json holds as they are.
 _PLAIN = (
     *("configuration", "specification", "target", "task", "classes", "seed", "data", "labels", "versions"),
-    *("marks", "description", "space", "trusted", "sha256"),
+    *("marks", "merged", "description", "space", "trusted", "sha256"),
 )
+# Entries that files of an older outfold lack.
+_SINCE = ("marks", "merged")
 _VERSIONS = ("outfold", "python", "numpy", "scipy", "scikit-learn")
 
 

@@ -20,6 +20,9 @@ def _head(about: ModelAbout) -> Iterator[str]:
     yield ""
     what = {"binary": "one of two classes", "multiclass": "one of several classes", "regression": "a number"}
     yield f"It predicts {_code(about.target)}: {what.get(about.task, 'a risk')}" + _classes(about) + "."
+    if about.merged:
+        into = next(iter(about.merged.values()))
+        yield f"Rare classes of the training table were merged into {_code(into)}: {', '.join(map(_code, about.merged))}."
     yield ""
     yield about.description or f"Configuration: {_code(about.configuration)}."
     if about.description:
@@ -122,11 +125,11 @@ def _use(about: ModelAbout) -> Iterator[str]:
 def _limits(about: ModelAbout) -> Iterator[str]:
     yield "## Limits"
     yield ""
-    yield "- Rows outside of the training range are marked `outside`. The estimate does not speak for them."
+    yield "- Rows outside of the training range are marked `outside`. The estimate does not cover them."
     yield "- Nobody has checked whether the model treats groups of people fairly, or whether a column causes the target."
     yield "- The world changes. When the true labels arrive, compare them with the estimate: `outfold confront`."
     if about.left_out:
-        yield "- The rows that were left out of the training are not described by the estimate."
+        yield "- The estimate does not cover rows like those that were left out of the training."
 
 
 def _origin(about: ModelAbout) -> Iterator[str]:

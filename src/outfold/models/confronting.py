@@ -29,6 +29,7 @@ from ..metrics import MetricLike
 from ..metrics._scoring import recorded_metric
 from ..results import Confrontation, Estimate, Interval
 from ..stats.two_samples import Independent, difference_interval, difference_pvalue, widened
+from ..tables.labels import label_text, merged_labels
 from .model import Model
 from .ranges import Range, as_frame, outside, ranges_of_frame
 from .shifts import feature_shifts, target_shift
@@ -161,9 +162,10 @@ def _new_samples(
 ) -> tuple[Predictions, dict[str, Any]]:
     """The predictions of the model for new samples, and what tells whether these are of another kind."""
     labels = as_labels(y)
-    estimator, ranges, name = model, None, "the target"
+    estimator, ranges, name, n_merged = model, None, "the target", 0
     if isinstance(model, Model):
         _refuse_another(oof, model, selected)
+        labels, n_merged = merged_labels(labels, model.about.merged)
         estimator, ranges, name = model.estimator, model.about.ranges, model.about.target
         X = model.features(X)
     elif X_train is not None:
@@ -177,7 +179,7 @@ def _new_samples(
         raise InputError(problem, remedy="Give samples that it has not seen.")
     shifts, beyond = _drift(X, ranges)
     changed = target_shift(oof.target, target, name) if looks else None
-    hints = {**marks, "target_shift": changed, "shifts": shifts, "n_outside": beyond}
+    hints = {**marks, "target_shift": changed, "shifts": shifts, "n_outside": beyond, "n_merged": n_merged}
     return _predicted(oof, estimator, features, target, groups, selected), hints
 
 
@@ -204,20 +206,13 @@ def _as_trained(known: Target, labels: Any) -> Target:
     """New labels with the codes of the training labels; classes that are lacking, or of another type, do not matter."""
     if known.classes is None:
         return encode(labels, task="survival" if known.task == "survival" else "regression")
-    codes = {_text(label): code for code, label in enumerate(known.classes.tolist())}
-    texts = [_text(label) for label in labels.tolist()]
+    codes = {label_text(label): code for code, label in enumerate(known.classes.tolist())}
+    texts = [label_text(label) for label in labels.tolist()]
     strange = sorted({text for text in texts if text not in codes})
     if strange:
         shown = ", ".join(strange[:5])
         raise invalid("y", f"must hold the classes {', '.join(codes)}", f"it also holds {shown}")
     return Target(known.task, np.array([codes[text] for text in texts], dtype=np.intp), known.classes)
-
-
-def _text(label: Any) -> str:
-    """A class label as text: 1, 1.0 and "1" are the same, and so are True and "True"."""
-    if isinstance(label, float) and label.is_integer():
-        return str(int(label))
-    return str(label)
 
 
 def _predicted(oof: Predictions, estimator: Any, X: Any, target: Target, groups: Any, selected: str) -> Predictions:

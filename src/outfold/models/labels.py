@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InputError, invalid
+from ..tables.labels import label_values, times_and_events
 from .about import ModelAbout
 
 if TYPE_CHECKING:
@@ -39,16 +39,8 @@ def labelled(frame: pd.DataFrame, about: ModelAbout, target: str | None = None) 
     rows = frame[there].reset_index(drop=True)
     group = about.columns.named("group")
     groups = rows[group].astype(str).to_numpy() if group is not None and group in rows.columns else None
-    y = _numbers(rows, columns) if about.classes is None else rows[columns[0]].to_numpy()
+    if about.task == "survival":
+        y: NDArray[Any] = times_and_events(rows, *columns)
+    else:
+        y = label_values(rows[columns[0]], "regression" if about.classes is None else "classification")
     return LabelledRows(rows, y, groups, int((~there).sum()))
-
-
-def _numbers(rows: pd.DataFrame, columns: list[str]) -> NDArray[np.float64]:
-    """(n,) values, or (n, 2) times and events."""
-    import pandas as pd
-
-    try:
-        values = np.stack([pd.to_numeric(rows[name]).to_numpy(dtype=np.float64) for name in columns], axis=1)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the labels in {columns[0]!r} must be numbers ({error}).") from None
-    return values[:, 0] if len(columns) == 1 else values

@@ -25,6 +25,9 @@ from .trust import skops_io, trusted_types
 if TYPE_CHECKING:
     import pandas as pd
 
+# Roles of columns that tell rows apart.
+_NAMES = ("sample", "id")
+
 _TEXTS = {
     "frame": (
         "frame : pandas or polars data frame\n    The rows, with the columns of the training table; their order does not matter."
@@ -180,7 +183,8 @@ class Model:
 
         Parameters: {frame}
         keep : sequence of str
-            Columns of the frame to copy; the column of sample names is always copied if it is there.
+            Further columns of the frame to copy. The names of the samples, and other columns that were ids in the training
+            table, are copied if they are there: they tell which row is which.
 
         Returns
         -------
@@ -195,7 +199,7 @@ class Model:
         if absent:
             raise invalid("keep", "must name columns of the table", f"there is no {formatting.listed(absent, 10)}")
         X = self.features(frame)
-        names = [column.name for column in self.about.columns if column.role == "sample" and column.name in frame]
+        names = [column.name for column in self.about.columns if column.role in _NAMES and column.name in frame]
         out = {name: frame[name].to_numpy() for name in dict.fromkeys([*names, *keep])}
         out["prediction"] = self._predict(X)
         if self.about.classes is not None and self._has_probabilities:

@@ -27,16 +27,23 @@ def save_model(folder: str | Path, estimator: Any, about: ModelAbout) -> Path:
     return keep_model(folder, about, lambda: estimator, again=True)
 
 
-def keep_model(folder: str | Path, about: ModelAbout, fit: Callable[[], Any], again: bool = False) -> Path:
-    """The same, but `fit` is called only if the folder does not hold this model already (or `again` is True)."""
+def keep_model(
+    folder: str | Path, about: ModelAbout, fit: Callable[[], Any], again: bool = False, draft: Path | None = None
+) -> Path:
+    """The same, but `fit` is called only if the folder does not hold this model already (or `again` is True).
+
+    With a `draft`, all is written to that folder, for the caller to move; no ``model.skops`` if the model is the same.
+    """
     folder = Path(folder)
-    path, label = folder / FILE, folder / labels.FILE
     before = None if again else _known(folder)
+    folder = folder if draft is None else draft
+    path, label = folder / FILE, folder / labels.FILE
     try:
         if before is None or any(getattr(before, name) != getattr(about, name) for name in _MAKES_THE_MODEL):
+            fitted = fit()
             # The label goes first and comes last, so that a kill in between leaves a model that is made again.
             label.unlink(missing_ok=True)
-            _dump(fit(), path)
+            _dump(fitted, path)
             before = None
         if before is not None:
             known = replace(about, trusted=before.trusted, sha256=before.sha256)

@@ -26,7 +26,7 @@ from ..formatting import Digits, called
 from ..results import Finding
 from . import tables
 from .tables import Cells
-from .text import Rounding
+from .text import Rounding, about_scores
 
 if TYPE_CHECKING:
     from .document import Report
@@ -204,7 +204,7 @@ def _configurations(report: Report) -> str:
         for name, score in tables.baseline_cells(report.leaderboard.baseline, say)
     )
     lead = (
-        "Each score is that configuration's cross-validation score, before correction; the best of many scores is partly luck. "
+        f"{escape(about_scores(report.estimate))} "
         "&ldquo;Selected in&rdquo; is the share of bootstrap draws that select the configuration."
     )
     return f"""<p class="lead">{lead}</p>

@@ -13,6 +13,7 @@ from .._version import __version__
 from ..charts.collected import having, who_left
 from ..charts.estimates import has_own, why_optimistic
 from ..charts.svg import line_of
+from ..data.criterion import score_words
 from ..data.predictions import Predictions, State
 from ..formatting import called
 from ..results import Baseline, Comparisons, Estimate
@@ -84,7 +85,20 @@ def _own(estimate: Estimate, say: Rounding) -> str:
 
 
 def _own_name(estimate: Estimate) -> str:
-    return "the " + estimate.own_name.partition(", ")[0]  # without how it was aggregated
+    """The winner's score; how it is made is said only where the table of configurations has scores that are made otherwise."""
+    return f"the {estimate.own_name.partition(', ')[0]} {estimate.scored_as}".strip()
+
+
+def about_scores(estimate: Estimate) -> str:
+    """What the scores in the table of configurations are, in sentences."""
+    words = (
+        "Each score is that configuration's cross-validation score, before correction. The best of many is partly luck."
+    )
+    if not (estimate.scored_as and has_own(estimate)):
+        return words
+    by = score_words(estimate.metric, estimate.aggregate)
+    own = f"the winner's score in the headline, {Rounding(estimate)(estimate.naive)}, is made {estimate.scored_as}"
+    return f"{words} The table has the {by}, which selects; {own}, as the estimate is."
 
 
 def how(
@@ -220,7 +234,8 @@ def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
     adjusted = ""
     if found.adjusted is not None and len(found) > 1:
         n = int(np.sum(found.adjusted <= terms.alpha))
-        whose = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini and Hochberg"}[found.adjust]
+        names = {"bh": "Benjamini and Hochberg", "westfall_young": "Westfall and Young"}
+        whose = names.get(found.adjust, found.adjust.capitalize())
         adjusted = f" with p values adjusted by {whose}'s method: {n} of {len(found)} differed at alpha {terms.alpha:g}"
     name = terms.description.replace(";", ",").partition(",")[0]
     article = "" if "'s " in name else "the "  # DeLong's test, the permutation test
@@ -260,7 +275,10 @@ def markdown(report: Report) -> str:
     parts += _markdown_of_predictions(report)
     parts.append(_markdown_table(["how it was found", ""], report.how))
     parts += _markdown_of_data(report)
-    parts += ["## Configurations", _markdown_table(["rank", "configuration", board.metric, "se"], ranked), *more]
+    parts += ["## Configurations"] + (
+        [escape_markdown(about_scores(report.estimate))] if report.estimate.scored_as else []
+    )
+    parts += [_markdown_table(["rank", "configuration", board.metric, "se"], ranked), *more]
     if report.comparisons is not None:
         about, cells = (
             escape_markdown(_MINUS.format(report.estimate.selected)),

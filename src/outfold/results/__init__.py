@@ -26,21 +26,29 @@ if TYPE_CHECKING:
     from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
     from ._advice import AdviceTask as AdviceTask
     from ._advice import Goal as Goal
-    from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, Wins
+    from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, TunedAlgorithm, Wins
     from ._comparison import ComparisonTerms as ComparisonTerms
     from ._comparison import comparison_row as comparison_row
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
+    from ._decomposition import BiasVariance, VarianceComponents
+    from ._margin import MarginComparison
+    from ._margin import MarginQuestion as MarginQuestion
+    from ._power_law import Extrapolated, PowerLaw
     from ._sample_size import SamplesNeeded
     from ._threshold import AtThreshold, Calibration, Share
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
-    "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison Wins comparison_row",
+    "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison TunedAlgorithm Wins "
+    "comparison_row",
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
     "_confrontation": "Confrontation Shift",
     "_threshold": "AtThreshold Calibration Share",
+    "_decomposition": "BiasVariance VarianceComponents",
+    "_margin": "MarginComparison MarginQuestion",
+    "_power_law": "Extrapolated PowerLaw",
     "_sample_size": "SamplesNeeded",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
@@ -51,6 +59,7 @@ __all__ = [
     "Alternative",
     "AtThreshold",
     "Baseline",
+    "BiasVariance",
     "Calibration",
     "Checks",
     "Comparison",
@@ -58,16 +67,19 @@ __all__ = [
     "Confrontation",
     "CurveLine",
     "Estimate",
+    "Extrapolated",
     "Finding",
     "Interval",
     "Leaderboard",
     "LearningCurve",
+    "MarginComparison",
     "Note",
     "Omnibus",
     "OmnibusTest",
     "Optimism",
     "PlanComparison",
     "Power",
+    "PowerLaw",
     "Probabilities",
     "RankPair",
     "Ranking",
@@ -80,7 +92,9 @@ __all__ = [
     "Simulation",
     "Stability",
     "TiedSet",
+    "TunedAlgorithm",
     "ValidationCurve",
+    "VarianceComponents",
     "Wins",
 ]
 

@@ -65,6 +65,36 @@ class Probabilities(NamedTuple):
         return outcomes[likely] if self[likely] > confidence_level else "undecided"
 
 
+class TunedAlgorithm(NamedTuple):
+    """Configurations that were compared as one algorithm: inside each outer fold, the inner folds select one of them.
+
+    Attributes
+    ----------
+    name : str
+        The algorithm.
+    configs : tuple of str
+        Its configurations.
+    selected : dict of str to int
+        In how many outer folds each configuration was selected, most often first; without those that never were.
+    """
+
+    name: str
+    configs: tuple[str, ...]
+    selected: Mapping[str, int]
+
+    def __str__(self) -> str:
+        first, *others = self.selected.items()
+        shown = [f"{name} in {n:,}" for name, n in (first, *others[: _SELECTED - 1])]
+        rest = sum(n for _, n in others[_SELECTED - 1 :])
+        more = [f"{count(len(others) - _SELECTED + 1, 'other')} in {rest:,}"] if rest else []
+        folds = count(sum(self.selected.values()), "outer fold")
+        return f"{self.name}, {count(len(self.configs), 'configuration')}: selects {', '.join(shown + more)} of {folds}"
+
+
+# Of the configurations that an algorithm selects, as many are printed.
+_SELECTED = 3
+
+
 @dataclass(frozen=True, kw_only=True)
 class Described:
     """What all comparisons say about their method and data."""
@@ -96,6 +126,8 @@ class ComparisonTerms(Described):
     n_samples: int | None = None
     alternative: Alternative = "two-sided"
     rope: float | None = None
+    null: float = 0.0
+    algorithms: tuple[TunedAlgorithm, ...] = ()
 
 
 @document_result
@@ -159,18 +191,20 @@ class Comparison(ComparisonTerms, FrameResult):
     def better(self) -> str | None:
         """The better one, where the test finds a difference and the one it tested points the same way; else None.
 
-        A Bayesian test finds a difference where P(better) or P(worse) is greater than the confidence level.
+        If the null hypothesis is not 0, the difference must be found to lie beyond it, as seen from 0. A Bayesian test finds a
+        difference where P(better) or P(worse) is greater than the confidence level.
         """
         if self.probabilities is not None:
             return {"better": self.a, "worse": self.b}.get(self.probabilities.verdict(self.confidence_level))
-        if not self.significant or self.difference == 0 or self._contradicted:
+        apart = self.difference - self.null
+        if not self.significant or apart == 0 or apart * self.null < 0 or self._contradicted:
             return None
-        return self.a if (self.difference > 0) == self.greater_is_better else self.b
+        return self.a if (apart > 0) == self.greater_is_better else self.b
 
     @property
     def _contradicted(self) -> bool:
         """Whether the difference that was tested points against the one that is reported."""
-        return self.tested is not None and self.tested * self.difference < 0
+        return self.tested is not None and (self.tested - self.null) * (self.difference - self.null) < 0
 
     @property
     def relevance(self) -> str | None:
@@ -208,7 +242,8 @@ class Comparison(ComparisonTerms, FrameResult):
     def _difference(self) -> str:
         return number(self.difference, sign=True)
 
-    def _test(self) -> str:
+    def _test(self, hypothesis: str = "") -> str:
+        """Statistic, degrees of freedom and p values in one line; with what the p value is about, if not given otherwise."""
         parts = []
         if self.statistic is not None:
             parts.append(f"{self.statistic_name} = {self.statistic:.4g}")
@@ -216,7 +251,8 @@ class Comparison(ComparisonTerms, FrameResult):
             parts.append("df = " + " and ".join(f"{d:g}" for d in self.df))
         if self.pvalue is not None:
             side = "two-sided" if self.alternative == "two-sided" else f"is {self.a} {self.alternative}?"
-            parts.append(f"p = {formatting.pvalue(self.pvalue)} ({side})")
+            side += f", null {number(self.null, sign=True)}" if self.null else ""
+            parts.append(f"p = {formatting.pvalue(self.pvalue)} ({hypothesis or side})")
         if self.adjusted is not None:
             parts.append(f"adjusted p = {formatting.pvalue(self.adjusted)}")
         if self.probabilities is not None:
@@ -226,6 +262,7 @@ class Comparison(ComparisonTerms, FrameResult):
     def _facts(self) -> Facts:
         yield "decision", self.decision
         yield from (("effect", text) for text in self._effects())
+        yield from (("tuned", str(tuned)) for tuned in self.algorithms if tuned.name in (self.a, self.b))
         yield from method_facts(self.description, self.reference, self.plan, self.notes, self.reason)
 
     @property
@@ -238,11 +275,21 @@ class Comparison(ComparisonTerms, FrameResult):
             words = "none by a p value"
         elif self.significant and self._contradicted:
             words = "the first difference and the mean of ten disagree: no winner"
+        elif self.null:
+            words = self._beside_null()
         elif self.better is None:
             words = f"no difference found at alpha {self.alpha:g}"
         else:
             words = f"{self.better} is better at alpha {self.alpha:g}"
         return words + relevance
+
+    def _beside_null(self) -> str:
+        null = number(self.null, sign=True)
+        if not self.significant:
+            return f"no difference from {null} found at alpha {self.alpha:g}"
+        where = "above" if self.difference > self.null else "below"
+        better = "" if self.better is None else f": {self.better} is better"
+        return f"the difference is {where} {null} at alpha {self.alpha:g}{better}"
 
     def _bayesian_decision(self, probabilities: Probabilities) -> str:
         verdict = probabilities.verdict(self.confidence_level)
@@ -266,8 +313,8 @@ class Comparison(ComparisonTerms, FrameResult):
 
     in_dict = (
         "metric greater_is_better method description reference statistic_name plan fingerprint n_samples alternative "
-        "confidence_level rope a b difference tested statistic pvalue adjusted standardised odds_ratio reason alpha "
-        "significant better relevance decision interval scores df wins probabilities notes details"
+        "confidence_level rope null a b difference tested statistic pvalue adjusted standardised odds_ratio reason alpha "
+        "significant better relevance decision interval scores df wins probabilities algorithms notes details"
     )
 
     def _columns(self) -> dict[str, Any]:
@@ -418,7 +465,14 @@ class Power(TableResult, FrameResult):
         Number of samples in each simulation, and number of simulations.
     reach : float
         The largest difference that the predictions can be made to show.
-    {alternative, level}
+    {alternative}
+    null : float
+        The difference under the null hypothesis.
+    question : {"non-inferior", "equivalent"} or None
+        What the test is to show, if it is not a difference, and `margin` within which.
+    margin : float or None
+        The margin.
+    {level}
     plan : str or None
         How samples were held out.
     {notes}
@@ -435,6 +489,9 @@ class Power(TableResult, FrameResult):
     n_simulations: int
     reach: float
     alternative: str = "two-sided"
+    null: float = 0.0
+    question: str | None = None
+    margin: float | None = None
     confidence_level: float = 0.95
     plan: str | None = None
     notes: tuple[Note, ...] = ()
@@ -445,8 +502,8 @@ class Power(TableResult, FrameResult):
         return round(1 - self.confidence_level, 12)
 
     in_dict = (
-        "test metric a b n n_simulations reach alternative confidence_level alpha plan difference power standard_error "
-        "notes"
+        "test metric a b n n_simulations reach alternative null question margin confidence_level alpha plan difference power "
+        "standard_error notes"
     )
 
     def _rows(self) -> list[tuple[float, float, float]]:
@@ -462,7 +519,9 @@ class Power(TableResult, FrameResult):
 
     def _title(self) -> str:
         samples = count(self.n, "sample")
-        return f"power of {self.test} at alpha {self.alpha:g}, {samples}: {self.a} against {self.b}"
+        shown = "" if self.question is None else f" to show “{self.question} within {self.margin:g}”"
+        null = f", null {number(self.null, sign=True)}" if self.null else ""
+        return f"power of {self.test}{shown} at alpha {self.alpha:g}{null}, {samples}: {self.a} against {self.b}"
 
     def _table(self, shown: int | None = None) -> Table:
         rows = [[number(d, sign=True), f"{p:.3f}", f"{se:.3f}"] for d, p, se in self._rows()]

@@ -143,7 +143,7 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
     arrays : PairArrays
         The numbers, one entry for each pair.
     adjust : str
-        How p values are adjusted: holm, bonferroni, bh or none.
+        How p values are adjusted: holm, bonferroni, bh, westfall_young or none.
     adjusted : ndarray of shape (P,) or None
         Adjusted p values; None for tests without p values.
     control : str or None
@@ -203,17 +203,20 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         return comparison_table([self[i] for i in self._order[:shown]])
 
     def _title(self) -> str:
-        pairs = f"{count(len(self), 'pair')} of {count(len(self.configs), 'configuration')}"
+        what = "algorithm" if self.terms.algorithms else "configuration"
+        pairs = f"{count(len(self), 'pair')} of {count(len(self.configs), what)}"
         against = "" if self.control is None else f" against {self.control}"
         found = ""
         if self.adjusted is not None:
-            found = f": {np.sum(self.adjusted <= self.terms.alpha):,} differ at alpha {self.terms.alpha:g}"
+            apart = f" from {number(self.terms.null, sign=True)}" if self.terms.null else ""
+            found = f": {np.sum(self.adjusted <= self.terms.alpha):,} differ{apart} at alpha {self.terms.alpha:g}"
         return f"{pairs}{against} by {self.terms.metric}{found}"
 
     def _facts(self) -> Facts:
         if self.omnibus is not None:
             yield "omnibus", f"{self.omnibus.summary()}: {self.omnibus.description} [{self.omnibus.reference}]"
         terms = self.terms
+        yield from (("tuned", str(tuned)) for tuned in terms.algorithms)
         method, *others = method_facts(terms.description, terms.reference, terms.plan, self.notes, self.reason)
         yield method
         if self.adjusted is not None:
@@ -236,7 +239,12 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         return formatting.table_latex(*comparison_table(list(self)))
 
 
-_ADJUSTED_BY = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini and Hochberg"}
+_ADJUSTED_BY = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini and Hochberg",
+    "westfall_young": "Westfall and Young, draws of samples",
+}
 
 
 # -- algorithms over many data sets, by mean rank -----------------------------------------------------------

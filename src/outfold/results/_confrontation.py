@@ -79,6 +79,8 @@ class Confrontation(TableResult, FrameResult):
         The same for features, the smallest p value first. Holm's adjustment is over all of them.
     n_outside : int or None
         Number of new samples outside the training range; None if the range is not known.
+    n_merged : int
+        Number of new labels of rare classes, which count as the class that these were merged into for training.
     when, data, labels : str
         Date and time, and hashes of the new features and labels.
     {notes}
@@ -101,6 +103,7 @@ class Confrontation(TableResult, FrameResult):
     target_shift: Shift | None = None
     shifts: tuple[Shift, ...] = ()
     n_outside: int | None = None
+    n_merged: int = 0
     when: str = ""
     data: str = ""
     labels: str = ""
@@ -108,7 +111,7 @@ class Confrontation(TableResult, FrameResult):
 
     in_dict = (
         "selected metric greater_is_better estimate estimate_interval observed observed_interval difference interval pvalue "
-        "compatible confidence_level method n_samples n_new part target_shift shifts n_outside when data labels notes"
+        "compatible confidence_level method n_samples n_new part target_shift shifts n_outside n_merged when data labels notes"
     )
 
     @property
@@ -175,6 +178,12 @@ class Confrontation(TableResult, FrameResult):
                 yield "", f"and {len(found) - _SHOWN} more"
         if self.n_outside:
             yield "outside", f"{self.n_outside:,} of {self.n_new:,} {self.part} lie outside the training range"
+        if self.n_merged:
+            of = f"{self.n_merged:,} of {count(self.n_new, 'label')}"
+            yield (
+                "merged",
+                f"{of} {'is' if self.n_merged == 1 else 'are'} of rare classes, which were merged for training",
+            )
         yield from ((note.code, note.text) for note in self.notes)
 
     def _columns(self) -> dict[str, Any]:

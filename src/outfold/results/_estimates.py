@@ -231,6 +231,11 @@ class Estimate(FrameResult):
         # The mean over folds is what a grid search reports; pooled is one value on all predictions of a repeat.
         return f"winner's cross-validation score, {AGGREGATES[self.aggregate]}"
 
+    @property
+    def scored_as(self) -> str:
+        """How the winner's score is made, in words, where it was selected by a score that is made otherwise; else empty."""
+        return self.own.partition(", ")[2]
+
     def _facts(self) -> Facts:
         if self.method != "cv" and not self.named:
             yield "selected", f"{self.selected}, {self.rule}"

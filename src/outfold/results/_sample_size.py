@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..formatting import count, number
-from ._base import Facts, FrameResult
+from ._base import Facts, FrameResult, Interval
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -21,6 +23,8 @@ class SamplesNeeded(FrameResult):
         Samples needed in all; None if no number is enough.
     n_now : int
         Samples at hand.
+    n_interval : Interval or None
+        Interval of `n`, if there is one; an end is infinite where no number is enough.
     unit : {"sample", "group"}
         What is counted: groups, if samples come in groups.
     metric : str
@@ -29,6 +33,8 @@ class SamplesNeeded(FrameResult):
         The two configurations, if they are compared.
     difference : float or None
         The true difference that is assumed, metric of `a` minus metric of `b`.
+    margin : float or None
+        The margin within which `a` is to be shown not inferior or equivalent to `b`; None if a difference is to be shown.
     power, power_now, power_then : float or None
         The power wanted; the simulated power with the samples at hand, and with `n` (None if that was not simulated).
     half_width, half_width_now : float or None
@@ -47,6 +53,7 @@ class SamplesNeeded(FrameResult):
     a: str | None = None
     b: str | None = None
     difference: float | None = None
+    margin: float | None = None
     power: float | None = None
     power_now: float | None = None
     power_then: float | None = None
@@ -54,9 +61,10 @@ class SamplesNeeded(FrameResult):
     half_width_now: float | None = None
     confidence_level: float = 0.95
     assumes: tuple[str, ...] = ()
+    n_interval: Interval | None = None
 
     in_dict = (
-        "question n n_now more unit metric a b difference power power_now power_then half_width half_width_now "
+        "question n n_interval n_now more unit metric a b difference margin power power_now power_then half_width half_width_now "
         "confidence_level assumes"
     )
 
@@ -70,10 +78,23 @@ class SamplesNeeded(FrameResult):
 
     def _title(self) -> str:
         if self.n is None:
-            return f"{self.question}: no number of {self.unit}s is enough"
+            return f"{self.question}: no number of {self.unit}s is enough{self._ends()}"
         if not self.more:
-            return f"{self.question}: the {count(self.n_now, self.unit)} at hand are enough"
-        return f"{self.question}: about {_rounded(self.n):,} {self.unit}s in all, {_rounded(self.more):,} more"
+            return f"{self.question}: the {count(self.n_now, self.unit)} at hand are enough{self._ends()}"
+        about = f"about {_rounded(self.n):,} {self.unit}s in all, {_rounded(self.more):,} more"
+        return f"{self.question}: {about}{self._ends()}"
+
+    def _ends(self) -> str:
+        """The interval of what is lacking, in words: `` (95% CI 300 to 700 more)``."""
+        if self.n_interval is None:
+            return ""
+        low, high = (
+            "no number" if np.isinf(end) else f"{_rounded(max(0, int(end) - self.n_now)):,} more"
+            for end in self.n_interval
+        )
+        first = low if high == "no number" else low.removesuffix(" more")
+        span = low if low == high == "no number" else f"{first} to {high}"
+        return f" ({100 * self.confidence_level:g}% CI {span})"
 
     def _facts(self) -> Facts:
         yield "now", f"{count(self.n_now, self.unit)}{self._now()}"
@@ -87,7 +108,7 @@ class SamplesNeeded(FrameResult):
         return "" if self.power_now is None else f", power {self.power_now:.2f}"
 
     def _columns(self) -> dict[str, Any]:
-        names = [name for name in self.in_dict.split() if name != "assumes"]
+        names = [name for name in self.in_dict.split() if name not in ("assumes", "n_interval")]
         return {name: [getattr(self, name)] for name in names}
 
 

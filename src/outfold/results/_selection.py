@@ -407,10 +407,16 @@ class LearningCurve(_Curve):
         Number of training samples at each size.
     train, test : CurveLine
         Lines of shape (configurations, sizes): on the training samples (resubstitution), and on the held-out samples.
+    n_test : ndarray of shape (cells,)
+        Number of samples held out.
+    bounds : tuple of float
+        The range of the metric; infinite where there is none.
     {plan, n_samples, failures, notes}
     """
 
     n_train: NDArray[np.intp]
+    n_test: NDArray[np.intp]
+    bounds: tuple[float, float]
     fingerprint: str
     n_samples: int
 

@@ -12,6 +12,9 @@ from itertools import pairwise
 from types import ModuleType
 from typing import Any, Literal
 
+# Modules of this package whose loops are compiled.
+CompiledModule = Literal["lanes", "saga", "hellinger_loops"]
+
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function of arrays; numba caches it where it can write. No operation is reordered or fused."""
@@ -30,7 +33,7 @@ def has_numba() -> bool:
 
 
 @cache
-def load(name: Literal["lanes", "saga"]) -> ModuleType | None:
+def load(name: CompiledModule) -> ModuleType | None:
     """The module of this package whose loops are compiled, or None where numba is missing or unusable."""
     try:
         return import_module(f"outfold.stats.{name}")
@@ -48,7 +51,7 @@ class _Plain:
     steps = 0
 
 
-def load_if_worth(name: Literal["lanes", "saga"], steps: int) -> ModuleType | None:
+def load_if_worth(name: CompiledModule, steps: int) -> ModuleType | None:
     """The compiled module, or None while NumPy does these steps in less time than loading takes.
 
     For kernels that give the same bits either way. The steps of a process add up, so that many small calls load it too.

@@ -73,9 +73,13 @@ def fold_draws(
 
 def wilson(k: float, n: float, level: float) -> Ends:
     """Shares that a score test does not reject (Wilson 1927); an end at 0 or 1 is exact. No answers tell nothing."""
+    return wilson_by(k, n, -normal_quantile((1 - level) / 2))
+
+
+def wilson_by(k: float, n: float, z: float) -> Ends:
+    """The same for a test that rejects from this statistic on."""
     if n == 0:
         return 0.0, 1.0
-    z = -normal_quantile((1 - level) / 2)
     p, square = k / n, z * z
     centre = (p + square / (2 * n)) / (1 + square / n)
     half = z * np.sqrt(p * (1 - p) / n + square / (4 * n * n)) / (1 + square / n)
@@ -193,11 +197,14 @@ def ends(ordered: Floats, shares: Floats) -> Floats:
     return np.asarray(low + part * (high - low))
 
 
-def interval_and_tails(ordered: Floats, level: float, z0: Floats, a: Floats) -> tuple[Floats, Tails]:
-    """(P, 2) intervals of draws ordered in each column (B, P), and the tails: levels at which an end reaches 0."""
+def interval_and_tails(ordered: Floats, level: float, z0: Floats, a: Floats, null: float = 0.0) -> tuple[Floats, Tails]:
+    """(P, 2) intervals of draws ordered in each column (B, P), and the tails: levels at which an end reaches the null."""
     tail = (1 - level) / 2
     interval = np.stack([ends(ordered, adjusted(q, z0, a)) for q in (tail, 1 - tail)], axis=1)
-    return interval, Tails(level_at(_share_at_zero(ordered), z0, a), level_at(_share_at_zero(-ordered[::-1]), -z0, -a))
+    moved = ordered - null
+    if null != 0:  # what rounding leaves of a draw at the null
+        moved[np.abs(moved) <= RELATIVE_TIE * max(float(np.abs(ordered).max()), abs(null))] = 0.0
+    return interval, Tails(level_at(_share_at_zero(moved), z0, a), level_at(_share_at_zero(-moved[::-1]), -z0, -a))
 
 
 def _share_at_zero(ordered: Floats) -> Floats:

@@ -69,6 +69,18 @@ def _at_most(k: Array, m: Array, method: McNemar) -> Floats:
     return (upto + below) / 2
 
 
+def shifted_mcnemar(b: Array, c: Array, n: int, null: float, method: McNemar) -> tuple[Tails, Floats]:
+    """Tails and statistic of Tango's (1998) score test of "(b-c)/n differs by the null", which is McNemar's at 0.
+
+    ``edwards`` has a continuity correction of 1 in the count b-c. There is no exact test: the samples that only one has right
+    are then not as likely to be the first's as the second's, by an amount that depends on how many there are.
+    """
+    apart, correction = (b - c) - n * null, float(method == "edwards")
+    root = np.sqrt(n * np.maximum(_tango_variance(b, c, n, np.full(len(b), null)), 0.0))
+    tails = Tails(*(normal_tails(ratio(way - correction, root)).greater for way in (apart, -apart)))
+    return tails, ratio(np.maximum(np.abs(apart) - correction, 0.0), root) ** 2
+
+
 def mcnemar_interval(b: Array, c: Array, n: int, tails: Tails, level: float) -> Floats:
     """(P, 2) interval of (b-c)/n by inverting Tango's (1998) score test, with the correction the test at 0 has.
 
@@ -112,8 +124,14 @@ def _tango_variance(b: Array, c: Array, n: int, d: Floats) -> Floats:
 # -- two proportions ------------------------------------------------------------------------------------
 
 
-def proportions_statistic(x1: Array, x2: Array, n1: int, n2: int) -> Floats:
-    """z of two independent proportions with the pooled variance; 0 where both are 0 or both are 1."""
+def proportions_statistic(x1: Array, x2: Array, n1: int, n2: int, null: float = 0.0) -> Floats:
+    """z of two independent proportions less the null, with the likeliest variance there: at 0 the pooled one.
+
+    0 where both are 0 or both are 1.
+    """
+    if null != 0:
+        p2 = _restricted(x1, x2, n1, n2, np.full(len(x1), null))
+        return np.nan_to_num(ratio(x1 / n1 - x2 / n2 - null, _spread_of_two(p2 + null, p2, n1, n2)))
     pooled = (x1 + x2) / (n1 + n2)
     spread = np.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
     return np.nan_to_num(ratio(x1 / n1 - x2 / n2, spread))
@@ -132,10 +150,15 @@ def _mee_lower(x1: Array, x2: Array, n1: int, n2: int, bar: float) -> Floats:
 
     def excess(d: Floats) -> Floats:
         p2 = _restricted(x1, x2, n1, n2, d)
-        p1 = np.clip(p2 + d, 0.0, 1.0)
-        return observed - d - bar * np.sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
+        return observed - d - bar * _spread_of_two(p2 + d, p2, n1, n2)
 
     return lowest_not_rejected(excess, observed, proportions_statistic(x1, x2, n1, n2) >= bar)
+
+
+def _spread_of_two(p1: Floats, p2: Floats, n1: int, n2: int) -> Floats:
+    """Standard error of the difference of two independent proportions."""
+    p1 = np.clip(p1, 0.0, 1.0)
+    return np.asarray(np.sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2))
 
 
 def _restricted(x1: Array, x2: Array, n1: int, n2: int, d: Floats) -> Floats:
@@ -192,6 +215,28 @@ def looney_f(hits: Array) -> Test:
     return Test(f, df, float(fdtrc(*df, f)))
 
 
+def epsilon(hits: Array) -> float:
+    """Box's epsilon of 0-1 hits (M, N) as Greenhouse and Geisser (1959) estimate it: 1 if all pairs of models vary alike.
+
+    With C the covariance matrix of the models, freed of its row and column means: tr(C)^2 / ((M-1) tr(C C)), at least 1/(M-1).
+    """
+    centred = hits - hits.mean(axis=1, keepdims=True)
+    covariance = centred @ centred.T
+    freed = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None] + covariance.mean()
+    squares = float(np.sum(freed**2))
+    return float(np.trace(freed) ** 2 / ((len(hits) - 1) * squares)) if squares > 0 else 1.0
+
+
+def looney_f_plus(hits: Array) -> Test:
+    """The same F with both degrees of freedom times epsilon."""
+    from scipy.special import fdtrc
+
+    plain, factor = looney_f(hits), epsilon(hits)
+    df = (factor * plain.df[0], factor * plain.df[1])
+    known = np.isfinite(plain.statistic)
+    return Test(plain.statistic, df, float(fdtrc(*df, plain.statistic)) if known else plain.pvalue)
+
+
 def _sums(hits: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Right answers of every model, and how many models are right on every sample."""
     return hits.sum(axis=1, dtype=np.int64), hits.sum(axis=0, dtype=np.int64)
@@ -245,14 +290,16 @@ class SwappedMeans:
             rest.append(drawn @ silent.T)
         self._sums, self._sizes, self._rest = np.concatenate(sums), np.concatenate(sizes), np.concatenate(rest)
 
-    def test(self, level: float) -> tuple[Tails, Floats]:
-        """Tails and (P, 2) interval of every pair."""
+    def test(self, level: float, null: float = 0.0) -> tuple[Tails, Floats]:
+        """Tails of differences less the null, and (P, 2) interval, of every pair."""
         n = len(self._parts)
         greater, less, interval = np.empty(n), np.empty(n), np.empty((n, 2))
         order = np.cumsum(self.exact) - 1
         for p in range(n):
             low, high = self._means(p, int(order[p]))
-            greater[p], less[p] = np.mean(low <= 0), np.mean(high >= 0)
+            # A sum that is 0 was set to 0; for another shift, a mean that differs from it by rounding only is equal to it.
+            slack = RELATIVE_TIE * abs(null)
+            greater[p], less[p] = np.mean(low <= null + slack), np.mean(high >= null - slack)
             # The k smallest of M are those of p values k / M at most (1 - level) / 2; the next one is not rejected.
             k = int(round(1 - level, 12) / 2 * len(low) + 1e-9)
             interval[p] = np.partition(low, k)[k], -np.partition(-high, k)[k]
@@ -335,20 +382,25 @@ def balanced_variance(d: Floats, weight: float) -> Floats:
     return np.asarray(within_halves(d) / (2 * d.shape[1]) + weight * between_repeats(d))
 
 
-def student(estimate: Floats, variance: Floats, df: float, level: float, floor: Floats) -> Tested:
-    """Estimates against their standard errors, two-sided; what lies below the floor is zero."""
+def balanced_df(weight: float, m: int) -> int:
+    """Degrees of freedom of `balanced_variance`: without the part between repeats, m differences of halves are left."""
+    return 2 * m - 1 if weight > 0 else m
+
+
+def student(estimate: Floats, variance: Floats, df: float, level: float, floor: Floats, null: float = 0.0) -> Tested:
+    """Estimates less the null against their standard errors, two-sided; what lies below the floor is zero."""
     from scipy.special import stdtr, stdtrit  # here, so that importing the package does not wait for scipy
 
-    flat, none = np.sqrt(variance) <= floor, np.abs(estimate) <= floor
+    flat, none = np.sqrt(variance) <= floor, np.abs(estimate - null) <= floor
     se = np.where(flat, np.nan, np.sqrt(variance))
-    statistic = np.where(none, 0.0, estimate) / se
+    statistic = np.where(none, 0.0, estimate - null) / se
     pvalue = np.where(flat & none, 1.0, 2 * stdtr(df, -np.abs(statistic)))
     reach = stdtrit(df, (1 + level) / 2) * se
     return Tested(statistic, pvalue, np.stack([estimate - reach, estimate + reach], axis=1))
 
 
-def combined_f(d: Floats, level: float, floor: Floats) -> Tested:
-    """Alpaydin's F over m repeats of two halves: sum d^2 / (2 sum_i s_i^2), with 2m and m degrees of freedom.
+def combined_f(d: Floats, level: float, floor: Floats, null: float = 0.0) -> Tested:
+    """Alpaydin's F over m repeats of two halves: sum (d - null)^2 / (2 sum_i s_i^2), with 2m and m degrees of freedom.
 
     The interval holds the values mu with sum (d - mu)^2 / (2 sum_i s_i^2) below the critical value; it is centred at the
     mean, and empty (NaN) where the repeats disagree so much that every mu is refused.
@@ -357,9 +409,9 @@ def combined_f(d: Floats, level: float, floor: Floats) -> Tested:
 
     m = d.shape[1]
     within, squares = within_halves(d), (d**2).sum(axis=(1, 2))
-    flat, none = np.sqrt(within / m) <= floor, np.abs(d).max(axis=(1, 2)) <= floor
+    flat, none = np.sqrt(within / m) <= floor, np.abs(d - null).max(axis=(1, 2)) <= floor
     within = np.where(flat, np.nan, within)
-    statistic = squares / (2 * within)
+    statistic = ((d - null) ** 2).sum(axis=(1, 2)) / (2 * within)
     pvalue = np.where(flat & none, 1.0, fdtrc(2 * m, m, statistic))
     mean = d.mean(axis=(1, 2))
     room = (2 * fdtri(2 * m, m, level) * within - (squares - 2 * m * mean**2)) / (2 * m)

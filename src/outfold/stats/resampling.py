@@ -80,6 +80,20 @@ class BootstrapDraws:
         return compact(out)
 
 
+def predicted_counts(units: NDArray[np.intp], left: float, n_resamples: int, seed: int) -> Iterator[NDArray[Any]]:
+    """Blocks (b, N) of how often samples count in the end: once for what was seen, and as often as they come again.
+
+    `units`, (N,), are what is drawn whole; `left` units are still to come for each that was seen. What comes is drawn from a
+    bootstrap sample of the units, since these are themselves a draw.
+    """
+    n = int(units.max()) + 1
+    coming = round(left * n)
+    for i, part in enumerate(blocks(n_resamples, block_size(len(units)))):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_DRAW_STREAM, i)))
+        population = rng.multinomial(n, np.full(n, 1 / n), size=part.stop - part.start)
+        yield compact(1 + rng.multinomial(coming, population / n)[:, units])
+
+
 def count_rows(indices: NDArray[np.integer], n: int) -> NDArray[Any]:
     """(b, N) counts of every row of drawn indices, as bytes unless a sample was drawn more than 255 times."""
     b, drawn = indices.shape

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import equal_answers, wilson
+from .intervals import equal_answers, wilson, wilson_by
 from .kernels import Array, Floats
 from .rank_metrics import placements
 
@@ -155,7 +155,9 @@ def score_interval(
     if np.isfinite(low) and np.isfinite(high):
         share = min(max((score - low) / (high - low), 0.0), 1.0)
         equal = equal_answers(share * (1 - share), variance / (high - low) ** 2, *sizes)
-        ends = wilson(share * equal, equal, 1 - 2 * float(ndtr(-reach)))
+        normal = 1 - 2 * float(ndtr(-reach))
+        # The quantile of Student's t with one degree of freedom is so far out that its normal level is 1 to the last digit.
+        ends = wilson(share * equal, equal, normal) if normal < 1 else wilson_by(share * equal, equal, reach)
         return low + (high - low) * ends[0], low + (high - low) * ends[1]
     half = reach * float(np.sqrt(variance))
     best = low if np.isfinite(low) else high

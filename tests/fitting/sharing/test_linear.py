@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from share_estimators import check_company
 from sklearn.linear_model import ElasticNet, Lasso, Ridge, RidgeClassifier
-from threadpoolctl import threadpool_limits
 
 from internals import (
     ElasticNetFamily,
@@ -23,12 +22,6 @@ LASSO, ELASTIC_NET = LassoFamily(), ElasticNetFamily()
 SEEDS = range(25)
 # Plain fits of penalties that are too small for the data say so.
 pytestmark = pytest.mark.filterwarnings("ignore:An ill-conditioned matrix", "ignore:Singular matrix")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Any:
-    with threadpool_limits(1):
-        yield
 
 
 def rows(seed: int) -> tuple[np.random.Generator, np.ndarray, np.ndarray]:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from share_estimators import check_company
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
 import outfold as of
 from internals import BinaryLoss, LogisticFamily, MultinomialLoss, check_family, minimise, penalty_of
@@ -19,12 +18,6 @@ L1 = (
     if "l1_ratio" in LogisticRegression().get_params() and penalty_of(LogisticRegression(l1_ratio=1.0)) == "l1"
     else {"penalty": "l1"}
 )
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Any:
-    with threadpool_limits(1):
-        yield
 
 
 def problem(seed: int, n_classes: int) -> tuple[np.random.Generator, np.ndarray, np.ndarray, np.ndarray | None]:

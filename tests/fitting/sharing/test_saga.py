@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from share_estimators import check_company
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
 import outfold as of
 from extras import without_numba
@@ -26,12 +25,6 @@ SAGA = SagaFamily()
 RATIOS = (0.0, 0.001, 0.5, 1.0)
 # Before scikit-learn 1.8 the penalty had to be named.
 NAMED: dict[str, Any] = {} if LogisticRegression().penalty == "deprecated" else {"penalty": "elasticnet"}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Any:
-    with threadpool_limits(1):
-        yield
 
 
 def net(C: float, ratio: float, **params: Any) -> LogisticRegression:

@@ -1,10 +1,5 @@
 """Predictions are those of separate fits, whatever is shared, by whom, and whatever goes wrong."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import joblib
 import numpy as np
 import pytest
@@ -398,8 +393,8 @@ def test_a_shared_fit_that_takes_too_long_is_left(register, data):
 @pytest.mark.parametrize(("way", "options"), [("stuck", {"timeout": 1.0}), ("crashes", {})])
 def test_a_family_that_ends_its_process_is_left(register, data, way, options):
     register(BadScales(way))
-    oof = collect(scales(n=2), *data, Plan(folds=2), n_jobs=2, **options)
-    same(oof, collect(scales(n=2), *data, Plan(folds=2), share=False))
+    oof = collect(scales(n=2), *data, Plan.holdout(), n_jobs=2, **options)
+    same(oof, collect(scales(n=2), *data, Plan.holdout(), share=False))
 
 
 def test_a_step_that_takes_too_long_fails_every_configuration(data):
@@ -456,15 +451,12 @@ of.collect(configs, X, y, of.Plan(folds=4, repeats=3), rng=5, store=path, n_jobs
 """
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_kill_and_resume_with_a_family_of_the_script(tmp_path, n_jobs):
+@pytest.mark.parametrize(("n_jobs", "points"), [(1, (4, 10)), (2, (10,))])
+def test_kill_and_resume_with_a_family_of_the_script(tmp_path, scripts, n_jobs, points):
     script, store, log = tmp_path / "script.py", tmp_path / "run.oof", str(tmp_path / "log")
     script.write_text(_SCRIPT)
-    here = Path(__file__).parent
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(here), str(here.parents[1]), *sys.path])}
-    command = [sys.executable, str(script), str(store), log, str(n_jobs)]
-    kill_at((4, 10), command, env, log)
-    subprocess.run(command, env=env, check=True)
+    kill_at(points, lambda: scripts.start(script, store, log, n_jobs), log)
+    scripts.run(script, store, log, 1)
     oof = load(store)
     assert oof.provenance["sharing"]["families"] == {"of this script": pytest.approx(72, abs=24)}
     X, y = make_classification(80, 6, random_state=2)

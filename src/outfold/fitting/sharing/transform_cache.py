@@ -42,10 +42,15 @@ class TransformedRows:
     warnings: tuple[str, ...] = ()
     dropped: bool = False
 
+    @cached_property
+    def n_bytes(self) -> int:
+        """Bytes of the rows when they came; to ask a frame for them takes longer than many fits."""
+        return sum(map(n_bytes, (self.X, *self.tests)))
+
     @property
     def size(self) -> int:
         """Bytes of the rows kept here; those of the root are there anyway."""
-        return 0 if self.dropped or self.node == ROOT else sum(map(n_bytes, (self.X, *self.tests)))
+        return 0 if self.dropped or self.node == ROOT else self.n_bytes
 
     def drop(self) -> None:
         """Keep the seconds, not the rows; the root keeps its rows too."""
@@ -114,7 +119,7 @@ class TransformCache(threading.local):
         """Keep within the budget, and say how many bytes there were; what is needed again is fitted again."""
         sizes = [level.size for level in self.levels]
         total = left = sum(sizes)
-        budget = max(_BUDGET, 2 * sum(n_bytes(X) for X in (self.levels[0].X, *self.levels[0].tests)))
+        budget = max(_BUDGET, 2 * self.levels[0].n_bytes)
         for level, size in zip(self.levels[:-1], sizes, strict=False):
             if left <= budget:
                 break

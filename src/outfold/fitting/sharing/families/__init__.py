@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from ....exceptions import got, invalid
+from ...estimators import own_params
 from ..family import LEVELS, Family, Level, names_in
 from . import linear, logistic, neighbours, trees
 
@@ -81,13 +83,23 @@ def _covers(family: Family, estimator: Any) -> bool:
 
 def _is_valid(estimator: Any) -> bool:
     """Whether scikit-learn would accept these parameters; a family does not call the ``fit`` that checks them."""
-    constraints = getattr(estimator, "_parameter_constraints", None)
-    if not isinstance(constraints, Mapping):
+    kind: Any = type(estimator)
+    try:
+        return all(_accepts(kind, name, value) for name, value in own_params(estimator).items())
+    except TypeError:  # a value that cannot be remembered
+        return all(_accepts.__wrapped__(kind, name, value) for name, value in own_params(estimator).items())
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _accepts(kind: Any, name: str, value: Any) -> bool:
+    """Whether scikit-learn would accept this parameter: a grid has the same values again and again."""
+    constraints = getattr(kind, "_parameter_constraints", None)
+    if not isinstance(constraints, Mapping) or name not in constraints:
         return True
     try:
         from sklearn.utils._param_validation import validate_parameter_constraints
 
-        validate_parameter_constraints(constraints, estimator.get_params(deep=False), type(estimator).__name__)
+        validate_parameter_constraints({name: constraints[name]}, {name: value}, kind.__name__)
     except Exception:  # invalid, or another scikit-learn: the members are fitted one by one
         return False
     return True

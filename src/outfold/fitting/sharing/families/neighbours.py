@@ -313,8 +313,8 @@ class _ClassifierView(_NeighboursView):
         """scikit-learn adds the votes for the label in another order than those for the probabilities."""
         if votes.shape[1] == 1:
             return False
-        top = np.partition(votes, -2, axis=1)
-        near = top[:, -1] - top[:, -2] <= _NEAR_VOTES * top[:, -1]
+        top = votes if votes.shape[1] == 2 else np.partition(votes, -2, axis=1)[:, -2:]
+        near = np.abs(top[:, 1] - top[:, 0]) <= _NEAR_VOTES * top.max(axis=1)
         return bool((near & ~exact).any())
 
 
