@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
-.PHONY: help demo test check browser format bench calibrate sklearn-suite matrix release hooks clean
+.PHONY: help demo test check browser format bench study calibrate sklearn-suite matrix release hooks clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -48,6 +48,12 @@ bench: $(VENV)/.bench  ## speed side by side with the plain way, as ratios
 	$(BIN)/python benchmarks/layers.py
 	-$(BIN)/python benchmarks/dropping.py
 	-$(BIN)/python benchmarks/search.py paper2018
+
+# A quick part: `make study NAME=fold-number`; all of it: `FULL=1`, for an hour `FULL=1 MINUTES=60`, by two processes `JOBS=2`. Without
+# a name: the front page of all studies. `RAW` is the folder of finished units, `DATA` that of the data sets.
+study: $(VENV)/.user  ## make tables and figures of the papers again, NAME=... [FULL=1]
+	$(BIN)/python studies/run.py $(NAME) $(if $(FULL),--full) $(if $(MINUTES),--minutes $(MINUTES)) \
+		$(if $(JOBS),--jobs $(JOBS)) $(if $(RAW),--raw $(RAW)) $(if $(DATA),--data $(DATA))
 
 # One environment: `make matrix ENVIRONMENTS=oldest`; fewer tests: `make matrix MATRIX=--quick`.
 matrix: $(VENV)/bin/python  ## run the tests on the oldest and newest dependencies, without extras, on every Python

@@ -22,14 +22,13 @@ import json
 import pickle
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from harness.protocols import race, saved, without
 
 import outfold as of
-from outfold.data.cells import State
 from outfold.metrics._scoring import Scoring
 
 FOLDS, MOST_HELD_OUT = 5, 4000
@@ -237,34 +236,9 @@ def collect_all(folder: Path, data: Path) -> None:
 # -- rules ----------------------------------------------------------------------------------------------
 
 
-def so_far(oof: of.Predictions, fold: int, dropped: dict[str, int]) -> of.Predictions:
-    """The predictions as they were after this fold."""
-    state, data = np.array(oof.state), np.array(oof.data)
-    state[:, 0, fold + 1 :] = State.PENDING
-    for name, since in dropped.items():
-        state[oof.config_index(name), 0, since + 1 :] = State.DROPPED
-    data[0][:, oof.folds[:, 0] > fold] = -1 if data.dtype.kind == "i" else np.nan
-    return replace(oof, data=data, state=state)
-
-
-def race(oof: of.Predictions, rule: Any, seed: int = 0) -> dict[str, int]:
-    """What the rule drops, and after which fold."""
-    dropped: dict[str, int] = {}
-    for fold in range(oof.n_folds - 1):
-        for drop in rule.test(so_far(oof, fold, dropped), 0, fold, seed):
-            dropped[drop.config] = fold
-    return dropped
-
-
-def saved(oof: of.Predictions, dropped: dict[str, int]) -> float:
-    """Share of all fits that dropping saves."""
-    return sum(oof.n_folds - 1 - fold for fold in dropped.values()) / (oof.n_folds * oof.n_configs)
-
-
 def after(oof: of.Predictions, truth: np.ndarray, metric: str, dropped: dict[str, int]) -> dict[str, Any]:
     """The winner among what is left, its true score, and the error of its corrected estimate."""
-    left = oof.sel(config=[name for name in oof.configs if name not in dropped])
-    found = of.estimate.bbc(left, metric, n_resamples=200, rng=0)
+    found = of.estimate.bbc(without(oof, dropped), metric, n_resamples=200, rng=0)
     true = float(truth[oof.config_index(found.selected)])
     return {"winner": found.selected, "true": true, "error": float(found.value) - true, "saved": saved(oof, dropped)}
 

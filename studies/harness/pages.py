@@ -1,0 +1,96 @@
+"""Pages in Markdown: tables, the head of a study's page, and the front page of all studies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .runner import in_words
+from .study import Result, Study, Verdict
+
+WARNING = "<!-- made by studies/run.py from the result file; do not edit -->"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    """A table; None is an empty cell."""
+    lines = [f"| {' | '.join(header)} |", "|" + " --- |" * len(header)]
+    return lines + [f"| {' | '.join('' if cell is None else str(cell) for cell in row)} |" for row in rows]
+
+
+def fixed(value: float | None, digits: int = 3, sign: bool = False) -> str:
+    """A number with so many digits; nothing for None."""
+    return "" if value is None else f"{value:{'+z' if sign else 'z'}.{digits}f}"
+
+
+def made_of(result: Result) -> str:
+    """How much work is behind a result."""
+    done, all_of_them = result["units"], result["of"]
+    part = f"all {done:,}" if done == all_of_them else f"{done:,} of {all_of_them:,}"
+    return f"{part} units of the full study, {in_words(result['cpu_seconds'])} of CPU time"
+
+
+def study_page(study: Study, result: Result) -> str:
+    """The page of a study: verdict, headlines, picture, and what the study says itself."""
+    verdict = study.verdict(result)
+    head = [
+        WARNING,
+        f"# {study.title}",
+        "",
+        f"After {study.source}. `make study NAME={study.name} FULL=1` makes this page, its picture and",
+        f"[the result file](../../studies/results/{study.name}.json). Behind it: {made_of(result)}.",
+        "",
+        f"**{verdict.kind[0].upper()}{verdict.kind[1:]}.** {verdict.because}",
+        "",
+        *table(("", "paper", "ours"), verdict.headlines),
+        "",
+        f"![{study.title}](../pictures/studies/{study.name}.svg)",
+        "",
+    ]
+    return "\n".join([*head, *study.page(result)]).rstrip("\n") + "\n"
+
+
+def index_page(studies: Sequence[Study], results: Mapping[str, Result], others: Iterable[tuple[str, str, str]]) -> str:
+    """The front page: each study with its verdict and headline numbers; then the studies that are not of a paper."""
+    verdicts: dict[str, tuple[Study, Result, Verdict]] = {
+        study.name: (study, results[study.name], study.verdict(results[study.name]))
+        for study in studies
+        if study.name in results
+    }
+    lines = [
+        WARNING,
+        "# Studies",
+        "",
+        "Each study makes tables and figures of a paper again, with Outfold's methods. Our numbers are beside the printed ones. "
+        "`make study NAME=fold-number` runs a small part of a study in less than three minutes. With `FULL=1` it runs all of it: "
+        "you may stop it at any time, and the same command goes on. The data sets of the papers are not part of the project.",
+        "",
+        "## Verdicts",
+        "",
+        "- **matched**: the printed numbers, within rounding or chance.",
+        "- **same conclusion**: other numbers, for a reason that the page names; the paper's conclusion holds.",
+        "- **partly the same**: some conclusions hold, others do not.",
+        "- **differs**: our numbers contradict the paper's, and the page says why.",
+        "- **too few repetitions**: not enough of the study has been run to say.",
+        "- **ours**: a study without a counterpart in a paper.",
+        "",
+    ]
+    rows = [
+        (f"[{study.name}]({study.name}.md)", study.source, f"**{verdict.kind}**", verdict.because, _share(result))
+        for study, result, verdict in verdicts.values()
+    ]
+    lines += table(("study", "from", "verdict", "because", "done"), rows)
+    lines += ["", "## Headline numbers", ""]
+    headlines = [
+        (f"[{name}]({name}.md)", *headline)
+        for name, (*_, verdict) in verdicts.items()
+        for headline in verdict.headlines
+    ]
+    lines += table(("study", "", "paper", "ours"), headlines)
+    lines += ["", "## Other studies", "", "Scripts of their own, whose numbers are on other pages:", ""]
+    lines += table(("script", "what it measures", "where"), others)
+    return "\n".join(lines) + "\n"
+
+
+def _share(result: Result) -> str:
+    done, all_of_them = result["units"], result["of"]
+    return "all" if done == all_of_them else f"{done:,} of {all_of_them:,} units"
