@@ -97,7 +97,7 @@ def write(study: Study, result: Result, pages: Path, pictures: Path, results: Pa
 def index_text() -> str:
     """The front page, from the result files."""
     results = {name: found for name in registry.NAMES if (found := registry.read(name)) is not None}
-    return index_page([registry.find(name) for name in results], results, registry.other_rows())
+    return index_page(registry.every(), results, registry.other_rows())
 
 
 def write_index() -> None:

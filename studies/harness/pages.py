@@ -72,12 +72,10 @@ def index_page(studies: Sequence[Study], results: Mapping[str, Result], others: 
         "- **differs**: our numbers contradict the paper's, and the page says why.",
         "- **too few repetitions**: not enough of the study has been run to say.",
         "- **ours**: a study without a counterpart in a paper.",
+        "- **not run yet**: the study is written, and nothing of it has been run in full size.",
         "",
     ]
-    rows = [
-        (f"[{study.name}]({study.name}.md)", study.source, f"**{verdict.kind}**", verdict.because, _share(result))
-        for study, result, verdict in verdicts.values()
-    ]
+    rows = [_row(study, *verdicts[study.name][1:]) if study.name in verdicts else _open_row(study) for study in studies]
     lines += table(("study", "from", "verdict", "because", "done"), rows)
     lines += ["", "## Headline numbers", ""]
     headlines = [
@@ -89,6 +87,20 @@ def index_page(studies: Sequence[Study], results: Mapping[str, Result], others: 
     lines += ["", "## Other studies", "", "Scripts of their own, whose numbers are on other pages:", ""]
     lines += table(("script", "what it measures", "where"), others)
     return "\n".join(lines) + "\n"
+
+
+def _row(study: Study, result: Result, verdict: Verdict) -> tuple[str, ...]:
+    return (
+        f"[{study.name}]({study.name}.md)",
+        study.source,
+        f"**{verdict.kind}**",
+        verdict.because,
+        _share(result),
+    )
+
+
+def _open_row(study: Study) -> tuple[str, ...]:
+    return study.name, study.source, "**not run yet**", "", "nothing"
 
 
 def _share(result: Result) -> str:
