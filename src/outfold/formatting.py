@@ -171,10 +171,10 @@ def one_line(text: object) -> str:
 
 
 def csv_cell(value: Any) -> Any:
-    """A cell that a spreadsheet takes for text where it is text: a name is never a formula, and all of it is seen."""
-    if not isinstance(value, str):
-        return value
-    return "'" * (value[:1] in ("=", "+", "-", "@", "\t", "\r")) + clean(value)
+    """A cell that a spreadsheet takes for text where it is text: a name is never a formula."""
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return "'" + value
+    return value
 
 
 # fmt: off

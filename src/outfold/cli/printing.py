@@ -22,12 +22,17 @@ def print_as(
     if form == "json":
         print(json.dumps(json_ready(facts()), indent=2, allow_nan=False))
     elif form == "csv":
-        table = [{key: csv_cell(value) for key, value in json_ready(row).items()} for row in rows()]
+        table = [{key: _shown(value) for key, value in json_ready(row).items()} for row in rows()]
         writer = csv.DictWriter(sys.stdout, list(table[0]) if table else [], lineterminator="\n")
         writer.writeheader()
         writer.writerows(table)
     else:
         print(clean(latex() if form == "latex" else text))  # names may come from anywhere
+
+
+def _shown(value: Any) -> Any:
+    """A cell that steers neither a spreadsheet nor the terminal."""
+    return clean(csv_cell(value)) if isinstance(value, str) else value
 
 
 def estimate_row(facts: dict[str, Any]) -> dict[str, Any]:
