@@ -95,14 +95,15 @@ def test_the_page_says_the_limits_of_the_code():
         f"no nearest neighbours above {grids.MOST_ROWS_KNN:,}",
         f"vector machines above {grids.MOST_ROWS_LINEAR_SVM:,}",
         f"if rows times columns exceed {grids.MOST_ENTRIES_NET:,}",
-        f"draws at most {grids.MOST_ROWS_TREE:,} rows if there are more than {2 * grids.MOST_ROWS_TREE:,}",
-        f"need at most {grids.MOST_COLUMNS_SQUARED:,} columns",
-        f"SES at most {grids.MOST_COLUMNS_SES} columns and {grids.MOST_ROWS_SES:,} rows",
+        f"With more than {2 * grids.MOST_ROWS_TREE:,} rows, each tree of a forest draws at most {grids.MOST_ROWS_TREE:,}",
+        f"Discriminant analysis needs at most {grids.MOST_COLUMNS_SQUARED:,} columns",
+        f"Principal components need at most {grids.MOST_COLUMNS_SQUARED:,} columns",
+        f"SES needs at most {grids.MOST_COLUMNS_SES} columns and {grids.MOST_ROWS_SES:,} rows",
         f"a class has fewer than {grids.FEWEST_OF_A_CLASS} members",
-        f"up to {table.MOST_WORDS:,} words, others up to {table.MOST_DENSE_WORDS}",
+        f"up to {table.MOST_WORDS:,} words, other models up to {table.MOST_DENSE_WORDS}",
         f"in fewer than {table.FEWEST_OF_A_LEVEL} training rows share one column",
-        f"levels in less than {table.RARE_SHARE:.0%} of them",
-        f"at most {table.MOST_CATEGORIES} columns",
+        f"levels in less than {table.RARE_SHARE:.0%} of the rows",
+        f"one column for each level, at most {table.MOST_CATEGORIES}",
     )
     text = " ".join(PAGE.split())
     assert [limit for limit in limits if limit not in text] == []
