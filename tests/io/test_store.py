@@ -138,7 +138,8 @@ def blocks(draw, target, configs, params, response, folds, n_folds, **shared):
     else:
         data = rng.dirichlet(np.ones(shape[3]), shape[:3]) if multi else rng.random(shape)
         if response != "proba":
-            data = rng.choice([data, -data, data * 1e300, data * 1e-310, -0.0 * data])
+            large, small = (1e70, 1e-60) if response in ("value", "pointwise") else (1e300, 1e-310)
+            data = rng.choice([data, -data, data * large, data * small, -0.0 * data])
         data[~done] = np.nan
     labels = None
     if response in ("score", "proba") and draw(st.booleans()):
