@@ -6,12 +6,15 @@ ratio, on simulated classes. The sides take turns.
 ``bayes``: CPU seconds of fitting `KernelNaiveBayes` and predicting as many rows, and of the same with `scipy.stats.gaussian_kde`
 for each class and column.
 
+``selection``: CPU seconds of fitting `Univariate` and `SES` on numbers, and on tables in which every second column is a category
+of five levels, beside `SelectKBest(f_classif)` on the numbers.
+
 ``published``: AUROC of `HellingerTreeClassifier` on the 10 folds of two seeds that WEKA draws, beside the digits of Raeder, Hoens
 and Chawla (2010), Table II. The rows of the folds are those of WEKA, predictions are pooled over folds. The same with the
 features in the other order shows what the choice among equally good splits changes.
 
-``python benchmarks/learners.py time|bayes [--quick] [--keep]``, ``python benchmarks/learners.py published --data FOLDER``; the
-folder has a parquet file for each table with a column ``target``.
+``python benchmarks/learners.py time|bayes|selection [--quick] [--keep]``, ``python benchmarks/learners.py published --data
+FOLDER``; the folder has a parquet file for each table with a column ``target``.
 """
 
 from __future__ import annotations
@@ -28,17 +31,19 @@ import pandas as pd
 from measuring import Results, arguments, in_turns
 from scipy.stats import gaussian_kde
 from sklearn.datasets import make_classification
+from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from outfold.learners import HellingerTreeClassifier, KernelNaiveBayes
+from outfold.learners import SES, HellingerTreeClassifier, KernelNaiveBayes, Univariate
 from outfold.stats import compiling
 
 # Rows, columns and classes.
 SIZES = ((200, 10, 2), (1000, 20, 2), (5000, 20, 2), (10_000, 30, 2), (2000, 200, 2), (1000, 20, 5), (5000, 10, 10),
          (5000, 16, 26))  # fmt: skip
 BAYES_SIZES = ((200, 10), (1000, 20), (3000, 20))
+SELECTION_SIZES = ((100, 10), (200, 50), (1000, 20), (1000, 100))
 # Printed AUROC of HDDT in iterations 216 and 459, for tables of numbers without missing values.
 SEEDS = (216, 459)
 PUBLISHED = {
@@ -96,6 +101,21 @@ def predict_bayes(X: Any, y: Any, new: Any) -> Any:
 
 def product_of_densities(X: Any, y: Any, new: Any) -> Any:
     return [sum(gaussian_kde(column).logpdf(x) for column, x in zip(X[y == c].T, new.T, strict=True)) for c in (0, 1)]
+
+
+def time_selection(results: Results, sizes: tuple[tuple[int, int], ...], turns: int) -> None:
+    for n, p in sizes:
+        X, y = make_classification(n, p, n_informative=5, n_redundant=2, random_state=0)
+        numbers = pd.DataFrame(X).rename(columns=str)
+        categories = {c: pd.qcut(numbers[c], 5, labels=list("abcde")) for c in numbers.columns[::2]}
+        mixed = numbers.assign(**categories)
+        models = {"Univariate": Univariate(), "SES": SES()}
+        sides = {f"{name}, {kind}": partial(model.fit, table, y) for name, model in models.items()
+                 for kind, table in (("numbers", numbers), ("mixed", mixed))}  # fmt: skip
+        seconds = in_turns({**sides, "scikit-learn": partial(SelectKBest(f_classif).fit, numbers, y)}, turns)
+        row = f"selection, {n} x {p}"
+        print(row, {name: round(value, 4) for name, value in seconds.items()}, flush=True)
+        results.add(row, **seconds)
 
 
 # -- the folds of WEKA -----------------------------------------------------------------------------------
@@ -168,7 +188,7 @@ def pooled_auc(X: Any, y: Any, seed: int) -> float:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("what", choices=("time", "bayes", "published"))
+    parser.add_argument("what", choices=("time", "bayes", "selection", "published"))
     parser.add_argument("--data", type=Path, help="folder of the tables")
     args = parser.parse_args()
     results = Results("learners", args.keep)
@@ -177,6 +197,8 @@ def main() -> None:
             time_trees(results, SIZES[:2] if args.quick else SIZES, 1 if args.quick else 5)
         elif args.what == "bayes":
             time_bayes(results, BAYES_SIZES[:1] if args.quick else BAYES_SIZES, 1 if args.quick else 3)
+        elif args.what == "selection":
+            time_selection(results, SELECTION_SIZES[:1] if args.quick else SELECTION_SIZES, 1 if args.quick else 3)
         elif args.data is None:
             parser.error("published needs --data")
         else:

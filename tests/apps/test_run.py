@@ -252,6 +252,19 @@ def test_a_threshold_of_scores_cuts_scores(frame, tmp_path):
     assert "decision_function" in (tmp_path / "out" / "MODEL.md").read_text()
 
 
+def test_models_with_and_without_probabilities_are_in_one_search(frame, tmp_path):
+    """They come in different waves, and all waves are in one file."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import SVC
+
+    def configs(X, y, task):
+        return of.Configs({"logit": LogisticRegression()}) | of.grid("svm", SVC(), C=[0.1, 1.0])
+
+    run_on(frame, tmp_path, space=configs, drop=False)
+    oof = of.load(tmp_path / "out" / "run.oof")
+    assert (oof.response, len(oof.configs), oof.completeness) == ("score", 3, 1.0)
+
+
 def test_merged_classes_get_a_free_name(frame, tmp_path):
     frame.loc[:30, "y"] = "other"
     frame.loc[[33, 40], "y"] = "selten"

@@ -132,6 +132,12 @@ def test_texts_without_words_and_missing_texts_serve():
     assert len(Words().fit(column("one", "two", "six")).get_feature_names_out()) == 4
 
 
+def test_the_na_of_pandas_is_a_missing_text():
+    texts = ["red car", None, "blue car", "red"]
+    nullable, plain = (pd.DataFrame({"t": pd.Series(texts, dtype=kind)}) for kind in ("string", object))
+    np.testing.assert_array_equal(*(Words(5, dense=True).fit_transform(frame) for frame in (nullable, plain)))
+
+
 def test_unseen_words_are_ignored():
     fitted = Words(dense=True).fit(column("red wine", "red wine", "white wine"))
     assert fitted.transform(column("beer"))[0, :-1].tolist() == [0.0] * (fitted.transform(column("beer")).shape[1] - 1)

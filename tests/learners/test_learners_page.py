@@ -42,9 +42,26 @@ def bayes_times() -> list[str]:
     return [f"| {name} | {row['outfold']:.2g} s | {row['scipy']:.2g} s |" for name, row in found.items()]
 
 
+def selection_times() -> list[str]:
+    sides = ("Univariate, numbers", "Univariate, mixed", "SES, numbers", "SES, mixed", "scikit-learn")
+    found = {name.removeprefix("selection, "): row for name, row in MEASURED.items() if name.startswith("selection, ")}
+    return [f"| {name} | {' | '.join(milliseconds(row[side]) for side in sides)} |" for name, row in found.items()]
+
+
+def milliseconds(seconds: float) -> str:
+    """Two digits, in full."""
+    value = 1000 * seconds
+    return f"{value:.1f}" if value < 10 else f"{float(f'{value:.2g}'):.0f}"
+
+
 @pytest.mark.parametrize(
     ("heading", "expected"),
-    [("Time", times), ("Beside the published numbers", published), ("Time of naive Bayes", bayes_times)],
+    [
+        ("Time", times),
+        ("Beside the published numbers", published),
+        ("Time of naive Bayes", bayes_times),
+        ("Time of a selection", selection_times),
+    ],
 )
 def test_the_numbers_are_those_that_were_measured(heading, expected):
     assert rows(heading) == expected()

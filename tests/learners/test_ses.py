@@ -4,55 +4,82 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.special import logsumexp
-from scipy.stats import chi2, pearsonr
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import outfold as of
-from internals import Linear, Logistic
+from extras import pd
+from internals import FeatureColumns, Linear, Logistic, read_training
 from outfold.exceptions import InputError
 from outfold.learners import SES
 
 
-def deviance(A, codes):
-    """A multinomial logistic regression by a general optimiser."""
-    k = codes.max()
-
-    def loss(w):
-        eta = np.column_stack([np.zeros(len(A)), A @ w.reshape(k, -1).T])
-        return -2 * np.sum(eta[np.arange(len(A)), codes] - logsumexp(eta, axis=1))
-
-    return minimize(loss, np.zeros(k * A.shape[1]), method="BFGS", options={"gtol": 1e-7}).fun
+def mixed_columns(seed=5, n=150):
+    """Two numbers and two categories of which some are missing, and the codes of the categories."""
+    rng = np.random.default_rng(seed)
+    numbers, codes = rng.normal(size=(n, 2)), rng.integers(0, [4, 3], size=(n, 2))
+    texts = [[None if c == 0 else f"level {c}" for c in column] for column in codes.T]
+    frame = pd.DataFrame({"a": numbers[:, 0], "b": texts[0], "c": numbers[:, 1], "d": texts[1]})
+    return frame, codes, rng
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_logistic_test_is_the_likelihood_ratio(n_classes):
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(80, 4))
-    codes = np.digitize(X[:, 0] + rng.normal(size=80), [0.0, 1.0][: n_classes - 1])
-    found = Logistic(X, codes).log_p(np.array([0, 1]), (2, 3))
-    base = np.column_stack([np.ones(80), X[:, 2:]])
-    for j in (0, 1):
-        gain = deviance(base, codes) - deviance(np.column_stack([base, X[:, j]]), codes)
-        assert np.exp(found[j]) == pytest.approx(chi2.sf(gain, n_classes - 1), rel=1e-4)
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_selects_among_mixed_features_what_the_printed_algorithm_selects(task):
+    for seed in range(4):
+        frame, codes, rng = mixed_columns(seed)
+        frame["e"] = frame["b"].where(rng.random(len(frame)) < 0.9, "level 1")  # nearly the same as b
+        y = 0.7 * frame["a"].to_numpy() + 0.5 * codes[:, 0] + rng.normal(size=len(frame))
+        y = (y > y.mean()).astype(int) if task == "classification" else y
+        ours = SES(alpha=0.05, max_conditions=2, task=task).fit(frame, y)
+        design = FeatureColumns.of(read_training(SES(), frame, y)[0])
+        tests = Logistic(design, y) if task == "classification" else Linear(design, y)
+        assert sorted(ours.selected_) == sorted(plain_ses(tests, 5, np.log(0.05), 2))
+        assert list(ours.transform(frame).columns) == [frame.columns[j] for j in sorted(ours.selected_)]
 
 
-def test_the_linear_test_is_that_of_a_partial_correlation():
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(50, 3))
-    y = X[:, 0] + X[:, 1] + rng.normal(size=50)
-    assert np.exp(Linear(X, y).log_p(np.array([0]), ())) == pytest.approx(pearsonr(X[:, 0], y).pvalue)
-    # Given a condition: the t test of the coefficient in least squares.
-    A = np.column_stack([np.ones(50), X[:, 1], X[:, 0]])
-    coef, rss, *_ = np.linalg.lstsq(A, y, rcond=None)
-    t = coef[2] / np.sqrt(rss[0] / 47 * np.linalg.inv(A.T @ A)[2, 2])
-    from scipy.stats import t as student
+def test_copies_of_a_category_are_equivalent():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 400)
+    frame = pd.DataFrame(
+        {"a": [f"l{c}" for c in codes], "x": rng.normal(size=400), "copy": [f"m{2 - c}" for c in codes]}
+    )
+    y = (codes == 1) + 0.5 * frame["x"].to_numpy() + 0.5 * rng.normal(size=400) > 0.5
+    ses = SES().fit(frame, y)
+    assert sorted(map(int, ses.selected_)) in ([0, 1], [1, 2])
+    assert {0, 2} in [set(map(int, group)) for group in ses.equivalent_]
 
-    assert np.exp(Linear(X, y).log_p(np.array([0]), (1,))) == pytest.approx(2 * student.sf(abs(t), 47))
+
+def test_a_category_with_few_samples_for_each_level_is_not_tested_against_classes():
+    """The likelihood ratio of an identifier is far above its degrees of freedom, whatever it identifies."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    frame = pd.DataFrame({"id": [f"p{i // 2}" for i in rng.permutation(200)], "x": y + rng.normal(size=200)})
+    assert np.exp(Logistic(FeatureColumns.of(read_training(SES(), frame, y)[0]), y).log_p(np.array([0]), ())) < 0.01
+    assert SES(alpha=0.05).fit(frame, y).selected_.tolist() == [1]
+    assert SES().fit(frame[["id"]], y).selected_.tolist() == [0]  # a model needs one
+    frame["level"] = [f"l{v}" for v in (np.arange(200) // 2 % 40)]  # five samples for each level are tested
+    frame["x"] = 1.0
+    assert SES(alpha=1e-12).fit(frame, y).selected_.tolist() == [2]
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_a_number_can_be_in_any_unit(unit):
+    X, y = load_diabetes(return_X_y=True)
+    assert SES().fit(X, unit * y).selected_.tolist() == SES().fit(X, y).selected_.tolist()
+
+
+def test_a_frame_with_categories_stays_a_frame():
+    frame, codes, rng = mixed_columns()
+    y = codes[:, 0] + frame["a"] + 0.1 * rng.normal(size=len(frame))
+    fitted = SES(alpha=1e-6).fit(frame, y)
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert fitted.get_feature_names_out().tolist() == ["a", "b"]
+    assert list(fitted.transform(frame).columns) == ["a", "b"]
+    numbers = SES(alpha=1e-6).fit(frame[["c", "a"]], y)
+    assert numbers.get_feature_names_out().tolist() == ["a"]
+    assert list(numbers.set_output(transform="pandas").transform(frame[["c", "a"]]).columns) == ["a"]
 
 
 def plain_ses(tests, n, level, most):
@@ -91,7 +118,7 @@ def test_selects_what_the_printed_algorithm_selects(seed):
     y = (X[:, 0] + X[:, 1] - X[:, 2] + rng.normal(size=n) > 0).astype(int)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     ours = SES(alpha=0.05, max_conditions=2).fit(X, y).selected_
-    assert sorted(ours) == sorted(plain_ses(Logistic(Z, y), p, np.log(0.05), 2))
+    assert sorted(ours) == sorted(plain_ses(Logistic(FeatureColumns(Z), y), p, np.log(0.05), 2))
 
 
 def test_finds_the_causes_and_their_copies():

@@ -5,9 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any
+
+from numpy.typing import NDArray
 
 from .. import formatting, metrics, select
 from ..advice import advise
@@ -23,6 +26,7 @@ from ..fitting import collect
 from ..fitting.api import explained
 from ..fitting.configs import Configs
 from ..fitting.job import Options, Share, make_job
+from ..fitting.predict import choose_response
 from ..learners import spaces
 from ..tables import Columns
 from .answer import Answer, Asked
@@ -188,8 +192,12 @@ def _what_is_done(
     return f"{table.task} of {table.roles.label!r}{override} on {rows}, by {metric}{instead}; {tried}"
 
 
+def _classes(table: LabelledTable) -> NDArray[Any] | None:
+    return None if table.task != "classification" else encode(table.y, task=table.task).classes
+
+
 def _say_positive(table: LabelledTable, positive: str | None, say: Say) -> None:
-    classes = None if table.task != "classification" else encode(table.y, task=table.task).classes
+    classes = _classes(table)
     if positive is None and classes is not None and len(classes) == 2:
         say(f"the positive class is {str(classes[-1])!r} (--positive {str(classes[0])!r} for the other)")
 
@@ -267,4 +275,11 @@ class _Search:
     @property
     def _given(self) -> dict[str, Any]:
         table = self.table
-        return {"groups": table.groups, "samples": table.samples, "task": table.task, **self.options}
+        given = {"groups": table.groups, "samples": table.samples, "task": table.task, "response": self._response}
+        return {**given, **self.options}
+
+    @cached_property
+    def _response(self) -> str:
+        """What all configurations can give: each wave has some of them, and all waves are in one store."""
+        classes = _classes(self.table)
+        return choose_response("auto", self.table.task, self.configs, 2 if classes is None else len(classes))

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arguments import check_count
 from ..docstrings import fill_common
 from ..exceptions import invalid
-from .frames import column_names, frame_columns
+from .frames import column_names, frame_columns, is_missing
 
 __all__ = ["Dates", "Words"]
 
@@ -129,7 +129,7 @@ def _seconds(column: Any) -> Floats:
 
 def _moment(value: Any) -> Any:
     """A date object as numpy knows it, in universal time; not a time if it is missing."""
-    if value is None or value != value:
+    if is_missing(value):
         return np.datetime64("NaT")
     zone = getattr(value, "tzinfo", None)
     if zone is not None:
@@ -237,7 +237,7 @@ class Words(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _texts(column: Any) -> list[str]:
-    return ["" if value is None or value != value else str(value) for value in np.asarray(column, dtype=object)]
+    return ["" if is_missing(value) else str(value) for value in np.asarray(column, dtype=object)]
 
 
 def _lengths(texts: list[str]) -> Floats:

@@ -167,7 +167,7 @@ def _class_in_words(model: Any) -> str:
 
 
 def _columns_in_words(step: Any, kinds: Mapping[str, str] | None) -> str:
-    parts = {name: (transformer, list(of)) for name, transformer, of in getattr(step, "transformers", [])}
+    parts = {name: (transformer, list(of)) for name, transformer, of in _transformers(step)}
     words = []
     if "numbers" in parts:
         imputer, of = parts["numbers"]
@@ -188,6 +188,11 @@ def _columns_in_words(step: Any, kinds: Mapping[str, str] | None) -> str:
         transformer, of = parts["texts"]
         words.append(f"{formatting.count(len(of), 'text')} (tf-idf of up to {transformer.n_words:,} words)")
     return _listed(words)
+
+
+def _transformers(step: Any) -> list[Any]:
+    """Of the step that makes numbers of the columns, also where it selects them."""
+    return list(getattr(getattr(step, "columns", step), "transformers", []))
 
 
 def _listed(words: list[str]) -> str:
@@ -212,13 +217,14 @@ _SELECTIONS = {
 
 def _steps_in_words(steps: Mapping[str, Any]) -> list[str]:
     out = []
-    inside = getattr(steps.get("columns"), "transformers", [])
+    inside = _transformers(steps.get("columns"))
     if "scale" in steps:
         out.append("The columns are scaled to mean 0 and standard deviation 1.")
     elif any(hasattr(transformer, "steps") for _, transformer, _ in inside):
         out.append("Numbers are scaled to mean 0 and standard deviation 1.")
     between = list(steps.values())[:-1]
-    for step in between:
+    # A step that selects whole columns brings them to numbers first.
+    for step in [getattr(step, "selector", step) for step in between]:
         words = _SELECTIONS.get(type(step).__name__)
         if words is not None:
             out.append(words.format(**step.get_params(deep=False)))

@@ -35,6 +35,12 @@ def _in_universal_time(values: Any) -> Any:
     return values
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or the NA of pandas, of which no comparison is true or false."""
+    same = value == value
+    return value is None or not isinstance(same, (bool, np.bool_)) or not same
+
+
 def column_names(estimator: Any, given: Any) -> list[str]:
     """The names of the columns, as the training rows had them."""
     known = getattr(estimator, "feature_names_in_", None)

@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d, validate_data
 
 from ..exceptions import got, invalid
-from .frames import frame_columns
+from .frames import frame_columns, is_missing
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -52,17 +52,22 @@ class Category(NamedTuple):
 Column = Floats | Category
 
 
-def read_training(estimator: Any, X: Any, y: Any) -> tuple[list[Column], NDArray[Any]]:
+def read_training(estimator: Any, X: Any, y: Any, least_rows: int = 1) -> tuple[list[Column], NDArray[Any]]:
     """The columns of training rows, and the labels; the estimator remembers which columns are categories."""
     told = estimator.categorical_features
-    frame = _as_frame(X)
+    frame = as_frame(X)
     if told is None or (isinstance(told, str) and told == "from_dtype" and not _has_categories(frame)):
-        X, y = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        X, y = validate_data(
+            estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=least_rows
+        )
         estimator.is_categorical_ = np.zeros(X.shape[1], dtype=bool)
         return list(X.T), y
     y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
     columns = frame_columns(estimator, X, reset=True)
     check_consistent_length(X, y)
+    if len(y) < least_rows:
+        raise invalid("X", f"must have at least {least_rows} rows", f"there is {len(y)}")
     estimator.is_categorical_ = _by_type(frame) if isinstance(told, str) else _as_told(estimator, told)
     return _read(estimator, columns), y
 
@@ -85,7 +90,9 @@ def _numbers(column: NDArray[Any]) -> Floats:
     try:
         if column.dtype.kind in "Mm":
             raise TypeError
-        values = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+        is_object = column.dtype.kind == "O"
+        known = [np.nan if is_missing(value) else value for value in column] if is_object else column
+        values = np.array(known, dtype=np.float64)
     except (TypeError, ValueError):
         needed = "must have columns of numbers and of categories"
         raise invalid("X", needed, f"a column holds {column[:1].tolist()}", remedy) from None
@@ -98,7 +105,7 @@ def _category(column: NDArray[Any]) -> Category:
     if column.dtype.kind in "biuf":
         values = column.astype(np.float64)
         return Category(values, ~np.isnan(values))
-    known = np.array([value is not None and value == value for value in column], dtype=bool)
+    known = np.array([not is_missing(value) for value in column], dtype=bool)
     texts = [str(value) if is_known else "" for value, is_known in zip(column, known, strict=True)]
     return Category(np.array(texts, dtype=np.str_), known)
 
@@ -106,7 +113,8 @@ def _category(column: NDArray[Any]) -> Category:
 # -- which columns are categories ------------------------------------------------------------------------
 
 
-def _as_frame(X: Any) -> Any:
+def as_frame(X: Any) -> Any:
+    """A data frame of any library as narwhals reads it; None if X is none."""
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)

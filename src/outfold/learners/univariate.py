@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
-from ..arguments import check_alpha, check_choice
-from ..docstrings import fill_common
-from ..exceptions import invalid
-from .selecting import Selector
-from .ses import MOST_CLASSES
+from ..docstrings import fill_with
+from .independence import filled_numbers, level_codes
+from .mixed import CategoricalFeatures, Category, Codes, Column, Floats
+from .selecting import TEXTS, SelectionTask, Selector
 
 __all__ = ["Univariate"]
 
-Floats = NDArray[np.float64]
-UnivariateTask = Literal["auto", "classification", "regression"]
 
-
-@fill_common
+@fill_with(TEXTS)
 class Univariate(Selector):
     """Keep the features that a test finds associated with the target, each by itself.
 
-    For a target with classes, a feature with two values is tested by chi-squared, as is a column of a one-hot encoding. Other
-    features are tested by the t test, or the F test of more than two classes. For a number, the test is that of a correlation.
-    This is the univariate selection of [1]_, which tests a categorical feature as a whole.
+    For a target with classes, a number is tested by the t test, or the F test of more than two classes. A category is tested
+    by chi-squared, all levels together, and so is a number with two values. For a target that is a number, a number is tested
+    by its correlation, and a category by the F test of its levels. This is the univariate selection of [1]_. Missing numbers
+    count as the median. Missing categories are a level.
 
     Parameters
     ----------
     alpha : float
         Level of the tests. There is no correction for their number.
-    task : {"auto", "classification", "regression"}
-        ``auto`` takes numbers with more than 20 different values for a regression.
+    {task, categorical_features}
 
     Attributes
     ----------
@@ -41,6 +37,8 @@ class Univariate(Selector):
         The p value of each feature; 1 for a constant one.
     selected_ : ndarray of int
         Positions of the features kept. If no test finds anything, the one with the smallest p value, since a model needs one.
+    is_categorical_ : ndarray of bool
+        Which features are categories.
 
     References: {tsamardinos2015}
 
@@ -53,28 +51,30 @@ class Univariate(Selector):
     [0, 1, 2, 3]
     """
 
-    def __init__(self, alpha: float = 0.05, task: UnivariateTask = "auto") -> None:
+    def __init__(
+        self,
+        alpha: float = 0.05,
+        task: SelectionTask = "auto",
+        categorical_features: CategoricalFeatures = "from_dtype",
+    ) -> None:
         self.alpha = alpha
         self.task = task
+        self.categorical_features = categorical_features
 
-    def fit(self, X: Any, y: Any) -> Univariate:
-        """Test each feature."""
-        check_alpha(self.alpha)
-        check_choice(self.task, get_args(UnivariateTask), "task")
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        labels, codes = np.unique(y, return_inverse=True)
-        by_auto = self.task == "auto" and y.dtype.kind in "iuf" and len(labels) > MOST_CLASSES
-        if self.task == "regression" or by_auto:
-            log_p = _of_correlations(X, np.asarray(y, dtype=np.float64))
-        elif len(labels) < 2:
-            raise invalid("Univariate", "needs at least two classes", f"these samples are all of class {labels[0]!s}")
-        else:
-            log_p = _of_classes(X, codes)
+    def _select(self, columns: Sequence[Column], y: NDArray[Any]) -> None:
+        classes = self._classes(y)
+        is_category = np.array([isinstance(column, Category) for column in columns])
+        log_p = np.zeros(len(columns))
+        if not is_category.all():
+            X = np.column_stack([filled_numbers(c) for c in columns if not isinstance(c, Category)])
+            log_p[~is_category] = (
+                _of_correlations(X, y.astype(np.float64)) if classes is None else _of_classes(X, classes)
+            )
+        log_p[is_category] = [_of_levels(level_codes(c), classes, y) for c in columns if isinstance(c, Category)]
         self.pvalues_ = np.exp(log_p)
         passed = np.flatnonzero(log_p <= np.log(self.alpha))
         # Logarithms tell features apart whose p values are too small for a number.
         self.selected_ = passed if len(passed) else np.array([int(np.argmin(log_p))])
-        return self
 
 
 def _of_correlations(X: Floats, y: Floats) -> Floats:
@@ -92,9 +92,23 @@ def _of_correlations(X: Floats, y: Floats) -> Floats:
     return np.asarray(np.minimum(np.log(2) + student.logsf(t, df), 0.0))
 
 
-def _of_classes(X: Floats, codes: NDArray[np.intp]) -> Floats:
+def _of_levels(levels: Codes, classes: Codes | None, y: NDArray[Any]) -> float:
+    """Log p value of a category: chi-squared of its levels by the classes, or F of a number by its levels."""
+    hot = _one_hot(levels)
+    if hot.shape[1] == 1:
+        return 0.0
+    if classes is None:
+        return float(_f_test(y.astype(np.float64)[:, None], hot)[0])
+    return _chi_squared_of_table(hot.T @ _one_hot(classes))
+
+
+def _one_hot(codes: Codes) -> Floats:
+    return np.eye(codes.max() + 1)[codes]
+
+
+def _of_classes(X: Floats, codes: Codes) -> Floats:
     """Log p value of each column: chi-squared of two values, F of more."""
-    hot = np.eye(codes.max() + 1)[codes]
+    hot = _one_hot(codes)
     low, high = X.min(axis=0), X.max(axis=0)
     two_values = ((low == X) | (high == X)).all(axis=0)
     out = np.zeros(X.shape[1])
@@ -115,6 +129,16 @@ def _chi_squared(high: Floats, hot: Floats) -> Floats:
     deviation = (high.T @ hot - expected) ** 2
     statistic = (deviation / expected + deviation / (of_class - expected)).sum(axis=1)
     return np.asarray(chi2.logsf(statistic, hot.shape[1] - 1))
+
+
+def _chi_squared_of_table(counts: Floats) -> float:
+    """Without a correction for continuity."""
+    from scipy.stats import chi2
+
+    of_level, of_class = counts.sum(axis=1), counts.sum(axis=0)
+    expected = np.outer(of_level, of_class) / counts.sum()
+    statistic = ((counts - expected) ** 2 / expected).sum()
+    return float(chi2.logsf(statistic, (len(of_level) - 1) * (len(of_class) - 1)))
 
 
 def _f_test(X: Floats, hot: Floats) -> Floats:

@@ -63,7 +63,7 @@ def tsamardinos2015_wfs(X: Any, kinds: Mapping[str, Kind] | None = None) -> Conf
     247 configurations without selection, of which the printed grids make 236; 7 x 236 = 1652.
 
     After a selection, all models see scaled features, so that each selection is done once in each fold. Scaling does not
-    change a tree. A categorical feature is tested level by level, after one-hot encoding. The paper tests it as a whole.
+    change a tree. A category is tested as a whole, and its one-hot columns are kept or left out together.
 
     Parameters: {X, kinds, configs}
     >>> len(tsamardinos2015_wfs(np.zeros((100, 4))))
@@ -80,7 +80,7 @@ def tsamardinos2015_wfs(X: Any, kinds: Mapping[str, Kind] | None = None) -> Conf
     }
     out = _models_of_2015("", table.plain, table.scaled)
     for prefix, selector in selectors.items():
-        selected = partial(table.scaled, selector=selector)
+        selected = partial(table.selected, selector=selector)
         out |= _models_of_2015(prefix, selected, selected)
     return out
 
@@ -147,13 +147,14 @@ def tsamardinos2018(X: Any, y: Any, n_trees: int = 1000, kinds: Mapping[str, Kin
     out = Configs()
     for prefix, ses in _SES.items():
         selector = None if ses is None else SES(*ses, task="classification")
-        forest = table.scaled(RandomForestClassifier(n_trees), selector)
+        make = table.scaled if selector is None else partial(table.selected, selector=selector)
+        forest = make(RandomForestClassifier(n_trees))
         out |= grid(f"{prefix}forest", forest, max_features=tried, min_samples_leaf=[1, 3, 5])
-        machine = table.scaled(SVC(max_iter=_MOST_STEPS), selector)
+        machine = make(SVC(max_iter=_MOST_STEPS))
         out |= grid(f"{prefix}svm", machine, kernel="linear", C=_FIVE)
         out |= grid(f"{prefix}svm", machine, kernel="rbf", gamma=_FIVE, C=_FIVE)
         out |= grid(f"{prefix}svm", machine, kernel="poly", degree=[2, 3], gamma=_FIVE, C=_FIVE)
-        net = table.scaled(elastic_net(), selector)
+        net = make(elastic_net())
         for mix in _MIXES:
             out |= grid(f"{prefix}logit", net, l1_ratio=mix, C=(mix / (n * penalties)).tolist())
     return out

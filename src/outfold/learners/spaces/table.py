@@ -71,6 +71,17 @@ class Table(NamedTuple):
             return _pipeline(columns=self._columns(scale=True, wide=wide), select=selector, model=model)
         return self.pipeline(scale=StandardScaler(), select=selector, model=model)
 
+    def selected(self, model: Any, selector: Any) -> Any:
+        """Numbers of one size after a selection of features, which tests each category as a whole."""
+        if not self.categories:
+            return self.scaled(model, selector)
+        from sklearn.preprocessing import StandardScaler
+
+        from ..selecting import SelectColumns
+
+        columns = SelectColumns(self._columns(scale=bool(self.texts)), selector)
+        return _pipeline(columns=columns, scale=None if self.texts else StandardScaler(), model=model)
+
     def pipeline(self, **steps: Any) -> Any:
         """These steps after the columns; those that are None are left out."""
         return _pipeline(columns=self._columns(), **steps)
