@@ -122,6 +122,23 @@ def test_what_came_true_is_as_scikit_survival_has_it(made, capsys):
     assert entry["estimate"] == result.page.beside.estimate.value
 
 
+def test_models_without_curves_may_come_first(made, tmp_path):
+    """They are in a wave of their own, and all waves are in one file."""
+    from sklearn.pipeline import make_pipeline
+    from sksurv.svm import FastSurvivalSVM
+
+    def mixed(X, y, task):
+        cox = of.learners.spaces.make_space("small", X, y, task)["cox(alpha=30)"]
+        svm = make_pipeline(cox[:-1], FastSurvivalSVM(random_state=0))
+        return {"svm": svm, "cox(alpha=30)": cox}
+
+    options = {"time": "Survival_in_days", "event": "Status", "space": mixed, "folds": 3, "n_jobs": 1, "drop": False}
+    run.run(made[0] / "veterans.csv", None, tmp_path / "out", **options, progress=False)
+    oof = of.load(tmp_path / "out" / "run.oof")
+    assert (oof.response, oof.configs, oof.completeness) == ("survival", ("svm", "cox(alpha=30)"), 1.0)
+    assert oof.leaderboard("integrated_brier").configs == ("cox(alpha=30)",)
+
+
 def test_another_word_for_the_event_is_kept_with_the_model(made, tmp_path):
     folder, _, _ = made
     frame = pd.read_csv(folder / "veterans.csv").assign(Status=lambda f: np.where(f["Status"], "dead", "lost"))

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import outfold as of
-from outfold.exceptions import InputError
+from outfold.exceptions import NeedError
 
 
 class Step:
@@ -73,13 +73,20 @@ def test_risks_alone_are_kept_if_nobody_gives_curves_or_nobody_asks(data):
     assert of.collect({"risk": Risk()}, X, y, plan, progress=False).response == "risk"
     asked = of.collect({"curve": Curve()}, X, y, plan, response="risk", progress=False)
     assert (asked.response, asked.times) == ("risk", None)
-    with pytest.raises(
-        InputError, match="response='survival' needs predict_survival_function, which 'risk' does not have"
-    ):
-        of.collect({"risk": Risk()}, X, y, plan, response="survival", progress=False)
     at_once = y.copy()
     at_once["time"][y["event"]] = 1.0
     assert of.collect({"curve": Curve()}, X, at_once, plan, progress=False).response == "risk"
+
+
+def test_models_with_curves_may_come_later_into_one_store(data, tmp_path):
+    X, y = data
+    options = {"store": tmp_path / "run.oof", "response": "survival", "progress": False}
+    first = of.collect({"risk": Risk()}, X, y, of.Plan(folds=3), **options)
+    assert np.isnan(first.data[..., 1:]).all()
+    with pytest.raises(NeedError, match="no configuration gives survival curves"):
+        first.leaderboard("integrated_brier")
+    both = of.collect({"risk": Risk(), "curve": Curve()}, X, y, of.Plan(folds=3), **options)
+    assert both.leaderboard("integrated_brier").configs == ("curve",)
 
 
 def test_probabilities_beyond_one_are_a_failed_cell(data):

@@ -105,8 +105,9 @@ def collect(
     store : str or path, optional
         A file such as ``run.oof``. Finished cells are written to it at once. The same call continues where an earlier one
         stopped, and adds configurations that are new. `load` also reads what else the file holds.
-    response : {"auto", "proba", "score", "label", "none"}
-        ``"auto"`` keeps class probabilities if all configurations have them, else scores, else labels. ``"none"`` keeps no
+    response : {"auto", "proba", "score", "label", "survival", "risk", "none"}
+        ``"auto"`` keeps class probabilities if all configurations have them, else scores, else labels. Of survival models it
+        keeps risks, and survival curves if any configuration gives them; ``"risk"`` keeps risks only. ``"none"`` keeps no
         predictions, only what `scorers` say: for clusterers, several outputs, or no y at all (``y=None``).
     fit_params : dict, optional
         Arguments of every ``fit``. Arrays with one entry for each sample are split like X.

@@ -76,6 +76,8 @@ def choose_response(asked: str, kind: ModelKind, configs: Mapping[str, Any], n_c
     if asked == "auto":
         return next(r for r in allowed[kind] if _lacking(r, configs, n_classes) is None)
     response = next(r for r in allowed[kind] if r == asked)
+    if response == "survival":  # a model without curves gives its risk; others may come into the same store later
+        return response
     lacking = _lacking(response, configs, n_classes)
     if lacking is not None and _scores_pairs(configs[lacking]):
         given = f"{lacking!r} compares classes in pairs"
