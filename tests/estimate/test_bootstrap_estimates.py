@@ -253,7 +253,7 @@ def test_bbc_on_rounds_the_plain_way(classes, name):
                 out.append(roc_auc_score(y[rows], p))
         return np.mean(out)
 
-    counts = drawn_counts(len(y), 25)
+    counts = drawn_counts(len(y), 8)
     want = []
     for weights in counts:
         scores = [score(j, weights) for j in range(classes.n_configs)]

@@ -175,3 +175,14 @@ def test_foreign_code_runs_in_workers_only(data):
 
 def identity(X):
     return X
+
+
+def test_joblib_may_take_the_workers_over(data, beside):
+    """A search of ours, then ``joblib.Parallel`` in the same process: it takes the same workers, and needs them to be its own."""
+    import joblib
+    from joblib.externals.loky import reusable_executor
+
+    of.collect(configs(), *data, PLAN, n_jobs=2)
+    assert beside[0].started
+    assert isinstance(reusable_executor._executor, joblib.executor.MemmappingExecutor)
+    assert joblib.Parallel(2)(joblib.delayed(abs)(-i) for i in range(4)) == [0, 1, 2, 3]

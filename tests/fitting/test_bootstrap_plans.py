@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -331,43 +326,6 @@ def test_a_store_gives_everything_back_and_goes_on(data, tmp_path):
         of.collect({"a": Tally(1.0, log)}, X, y, of.Plan.bootstrap(7), rng=2, store=path)
     saved = loaded.save(tmp_path / "copy.oof")
     np.testing.assert_array_equal(of.load(saved).blocks["inbag"].data, loaded.blocks["inbag"].data)
-
-
-_KILLED = """
-import os, signal, sys
-import numpy as np
-from sklearn.datasets import make_classification
-sys.path.insert(0, {tests!r})
-from collect_estimators import Tally
-import outfold as of
-
-X, y = make_classification(60, 5, flip_y=0.2, random_state=4)
-
-def stop(done, total):
-    if done >= {after}:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-of.collect({{"a": Tally(1.0), "b": Tally(2.0)}}, X, y, of.Plan.bootstrap(6), rng=2, store={path!r}, progress=stop)
-"""
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
-@pytest.mark.parametrize("after", [1, 5, 13])
-def test_a_killed_collection_goes_on_with_both_blocks(data, tmp_path, after):
-    path, log = tmp_path / "run.oof", str(tmp_path / "log")
-    code = _KILLED.format(tests=str(Path(__file__).parents[1]), path=str(path), after=after)
-    ended = subprocess.run([sys.executable, "-c", code], env=os.environ, check=False)
-    assert ended.returncode == -signal.SIGKILL
-    left = of.load(path)
-    done = left.state == State.DONE
-    assert done.any()
-    np.testing.assert_array_equal(left.blocks["inbag"].state == State.DONE, done)
-    X, y = data
-    oof = of.collect({"a": Tally(1.0), "b": Tally(2.0)}, X, y, of.Plan.bootstrap(6), rng=2, store=path)
-    whole = of.collect({"a": Tally(1.0), "b": Tally(2.0)}, X, y, of.Plan.bootstrap(6), rng=2)
-    for a, b in ((oof, whole), *((oof.blocks[k], whole.blocks[k]) for k in ("inbag", "resub"))):
-        np.testing.assert_array_equal(a.data, b.data)
-    assert not os.path.exists(log)
 
 
 # -- three parts ----------------------------------------------------------------------------------------

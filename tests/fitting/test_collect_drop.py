@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from test_collect_store import equal
 
 import outfold as of
-from collect_estimators import Crashes, Raises, Tally, fits, kill_at
+from collect_estimators import Crashes, Raises, Tally, fits
 from internals import Dispatcher, Store
 from outfold import Plan, State, collect, drop, load, stability
 from outfold.exceptions import InputError, StoreMismatchError
@@ -587,52 +587,6 @@ def test_repeats_that_make_no_sense(data, log, change, words):
     with pytest.raises(InputError, match=words):
         collect(tallies(log), *data, **{"plan": Plan(folds=3)} | change)
     assert fits(log) == 0
-
-
-# -- kill -9 --------------------------------------------------------------------------------------------
-
-_SCRIPT = """
-import sys
-from test_collect_drop import SETTINGS, killed_configs
-from sklearn.datasets import make_classification
-from outfold import collect
-
-path, log, n_jobs, setting = sys.argv[1:]
-X, y = make_classification(120, 8, n_informative=3, flip_y=0.1, class_sep=1.5, random_state=5)
-collect(killed_configs(log), X, y, rng=3, store=path, n_jobs=int(n_jobs), **SETTINGS[setting])
-"""
-
-
-def killed_configs(log):
-    return tallies(log, pause=0.04) | configs()
-
-
-SETTINGS = {
-    "fixed": {"plan": PLAN, "drop": True},
-    "auto": {"plan": Plan(folds=5), "drop": True, "repeats": "auto", "stop": stability.Fixed(2), "max_repeats": 4},
-}
-
-
-@pytest.mark.parametrize(
-    ("setting", "n_jobs", "points"),
-    [("fixed", 1, (4, 12, 18, 24)), ("fixed", 2, (18,)), ("auto", 1, (6, 16, 22)), ("auto", 2, (18,))],
-)
-def test_kill_between_folds_and_resume(data, path, log, scripts, setting, n_jobs, points):
-    script = path.parent / "script.py"
-    script.write_text(_SCRIPT)
-    command = (script, path, log, n_jobs, setting)
-    kill_at(points, lambda: scripts.start(*command), log)
-    part = load(path)
-    assert part.completeness < 1
-    # Drops stand in the log before their cells do.
-    dropped = {part.configs[j] for j in np.flatnonzero(np.any(part.state == State.DROPPED, axis=(1, 2)))}
-    assert dropped <= {d["config"] for d in part.provenance["drops"]}
-    assert dropped
-    scripts.run(*command)
-    whole = collect(killed_configs(log), *data, rng=3, **SETTINGS[setting])
-    equal(load(path), whole)
-    assert load(path).provenance["drops"] == whole.provenance["drops"]
-    assert whole.provenance["fits_saved"] == load(path).provenance["fits_saved"] > 0
 
 
 # -- ending within a repeat -----------------------------------------------------------------------------

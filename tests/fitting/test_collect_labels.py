@@ -73,7 +73,7 @@ def test_thresholds_that_were_chosen_count_in_label_metrics(binary):
     "model",
     [
         SVC(probability=True, random_state=0),
-        TunedThresholdClassifierCV(LogisticRegression(), scoring="f1", random_state=0),
+        TunedThresholdClassifierCV(LogisticRegression(), scoring="f1", thresholds=10, cv=2, random_state=0),
         Cautious(0.1),
         make_pipeline(MinMaxScaler(), FixedThresholdClassifier(GaussianNB(), threshold=0.1)),
     ],

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -359,41 +358,6 @@ def test_any_message_can_be_kept(data, path, error, message):
     oof = collect({"bad": Fails(), "a": Tally()}, *data, Plan(folds=2), store=path)
     assert oof.messages["bad", 0, 0] == message
     equal(load(path), oof)
-
-
-_SCRIPT = """
-import sys
-from collect_estimators import Tally
-from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
-from outfold.fitting import collect
-from outfold.fitting.configs import grid
-from outfold.data.plan import Plan
-
-path, log, n_jobs = sys.argv[1:]
-X, y = make_classification(80, 6, random_state=2)
-configs = grid("tally", Tally(log=log, pause=0.03), scale=[0.5, 1.0, 2.0]) | {"forest": RandomForestClassifier(3)}
-collect(configs, X, y, Plan(folds=4, repeats=2), rng=5, store=path, n_jobs=int(n_jobs), inner=True)
-"""
-
-
-@pytest.mark.parametrize(("n_jobs", "points"), [(1, (3, 20, 40)), (2, (20,))])
-def test_kill_at_several_points_and_resume(data, path, log, scripts, n_jobs, points):
-    """kill -9 loses at most what is in flight; the resumed result has the same bits."""
-    script = path.parent / "script.py"
-    script.write_text(_SCRIPT)
-    command = (script, path, log, n_jobs)
-    kill_at(points, lambda: scripts.start(*command), log)
-    assert 0 < load(path).completeness <= 1
-    assert load(path).blocks["inner"].completeness < 1
-    scripts.run(*command)
-    tallies = 3 * (8 + 2 * 6)
-    # Every kill loses a batch for each worker at most, some 50 ms or two fits.
-    assert tallies <= fits(log) <= tallies + len(points) * n_jobs * 4
-    configs = grid("tally", Tally(log=log, pause=0.03), scale=[0.5, 1.0, 2.0]) | {"forest": RandomForestClassifier(3)}
-    whole = collect(configs, *data, Plan(folds=4, repeats=2), rng=5, inner=True)
-    equal(load(path), whole)
-    assert list(path.parent.glob("run.oof*")) == [path]
 
 
 _SLOW_SCRIPT = """

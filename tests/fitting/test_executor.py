@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -78,8 +78,17 @@ def test_both_executors_give_the_same_bits(data, picks, fold):
 
 
 def test_a_family_with_a_single_member_is_not_verified(data):
-    oof = collect({"trees": ExtraTreesClassifier(4), "nb": GaussianNB(), "tree": SVC()}, *data, Plan(folds=5))
+    oof = collect(
+        {"stages": GradientBoostingClassifier(n_estimators=4), "nb": GaussianNB(), "tree": SVC()}, *data, Plan(folds=5)
+    )
     assert oof.provenance["sharing"]["checks"] == 0
+
+
+def test_a_forest_that_scikit_learn_fits_is_not_verified(data):
+    oof = collect({"few trees": ExtraTreesClassifier(4)}, *data, Plan(folds=5))
+    assert oof.provenance["sharing"]["checks"] == 0
+    oof = collect({"many trees": ExtraTreesClassifier(20)}, *data, Plan(folds=5))
+    assert oof.provenance["sharing"]["checks"] >= 1
 
 
 def test_a_single_member_that_is_computed_in_another_way_is_verified_now_and_then(data):

@@ -1,6 +1,8 @@
 """The progress line."""
 
 import io
+import sys
+import types
 
 from sklearn.datasets import make_classification
 
@@ -135,3 +137,35 @@ def test_a_narrow_terminal_cuts_the_end_of_the_line(monkeypatch):
     assert (len(first), first[-1]) == (59, "…")
     progress.close()
     assert stream.getvalue().endswith("in 1.0 s\n")  # the last line may wrap
+
+
+def test_a_notebook_shows_a_bar_that_is_replaced(monkeypatch):
+    """IPython with a kernel: one output, in html and as text, and nothing on stderr."""
+    shown = []
+
+    class Output:
+        def update(self, bundle, raw):
+            assert raw
+            shown.append(bundle)
+
+    def display(bundle, raw, display_id):
+        assert display_id
+        return Output()
+
+    shell = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+    stderr = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    X, y = make_classification(40, 4, random_state=1)
+    collect({"a<b": Tally()}, X, y, Plan(folds=4))
+    assert shown[-1]["text/plain"].startswith("collect 4/4 cells  100%")
+    assert shown[-1]["text/html"].startswith('<progress value="4" max="4"></progress> <code>collect 4/4 cells')
+    assert "a&lt;b" in shown[-1]["text/html"]
+    assert stderr.getvalue() == ""
+    shown.clear()
+    collect({"a": Tally()}, X, y, Plan(folds=4), progress=False)
+    assert not shown
+    del shell.kernel  # IPython in a terminal
+    collect({"a": Tally()}, X, y, Plan(folds=4))
+    assert not shown

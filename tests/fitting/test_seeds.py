@@ -16,7 +16,7 @@ from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 from test_collect_store import equal
 
 import outfold as of
-from collect_estimators import Raises, Shaken, Tally, fits, kill_at
+from collect_estimators import Raises, Shaken, Tally, fits
 from internals import Reader, RowPredictions, average, seed_of, seeds_of
 from outfold import Plan, State, collect, drop, load, refit, stability
 from outfold.exceptions import FitFailedError, InputError, StoreMismatchError
@@ -166,6 +166,11 @@ def test_sharing_gives_the_same_bits(data, patient):
     facts = shared.provenance["sharing"]
     assert facts["models"] == plain.provenance["n_fits"] == shared.provenance["n_fits"] == 3 * (8 * 3 + 2)
     assert facts["models_done"] < facts["models"]
+
+
+def test_steps_are_fitted_once_for_each_of_their_seeds(data, patient):
+    some = {name: model for name, model in pipelines().items() if not name.startswith("forest")}
+    facts = collect(some, *data, Plan(3), seeds=3).provenance["sharing"]
     # The scaler is fitted once for a hold-out, the projection once for each of its seeds.
     assert facts["steps_done"] == 3 * (1 + 3)
 
@@ -269,31 +274,6 @@ def test_an_interruption_changes_nothing(data, path, setting):
         assert "shaken(scale=-1)" in names
         lost = np.sum(whole.state == State.DROPPED, axis=(1, 2)) @ [2, 2, 2, 1, 1]
         assert whole.provenance["fits_saved"] == oof.provenance["fits_saved"] == lost > 0
-
-
-_SCRIPT = """
-import sys
-from test_seeds import killed
-
-path, log = sys.argv[1:]
-killed(log, store=path)
-"""
-
-
-def killed(log, **how):
-    shaken = of.grid("shaken", Shaken(log=log), scale=[0.5, 1.0])
-    X, y = make_classification(80, 6, flip_y=0.2, random_state=2)
-    return collect(shaken, X, y, PLAN, seeds=3, progress=False, **how)
-
-
-def test_kill_and_resume(path, log, scripts):
-    """kill -9 loses what is in flight; the resumed result has the same bits."""
-    script = path.parent / "script.py"
-    script.write_text(_SCRIPT)
-    kill_at([20], lambda: scripts.start(script, path, log), log)
-    assert 0 < load(path).completeness < 1
-    equal(killed(log, store=path), killed(log))
-    equal(load(path), killed(log))
 
 
 # -- blocks, refit, parts -------------------------------------------------------------------------------

@@ -60,12 +60,6 @@ def test_sigterm_is_ctrl_c(work, tmp_path):
     assert 0 < of.load(tmp_path / "run.oof").completeness < 1
 
 
-def test_workers_end_with_the_process_that_started_them(work):
-    os.kill(work.pid, signal.SIGKILL)
-    assert work.wait() != 0
-    assert is_empty_soon(work.pid)
-
-
 def test_who_handles_sigterm_goes_on_to_do_so():
     heard = []
     before = signal.signal(signal.SIGTERM, lambda *_: heard.append(1))

@@ -17,8 +17,7 @@ from test_store import assert_same
 from conftest import make_predictions
 from extras import pd, pl
 from internals import convert as convert_module
-from internals import from_arrays, from_frame, read, to_frame
-from internals import store as store_module
+from internals import files, from_arrays, from_frame, read, to_frame
 from internals import tables as tables_module
 from outfold import Plan, Predictions, State, compare
 from outfold.exceptions import FileError, InputError
@@ -366,7 +365,7 @@ def test_rows_in_any_order_are_the_same_samples_in_the_order_they_come(metric, r
 
 
 def columns_of(frame):
-    return store_module._default_columns(list(frame.columns), {})
+    return files._default_columns(list(frame.columns), {})
 
 
 @given(KINDS, st.sampled_from(["pandas", "polars"]), st.integers(0, 99))
@@ -630,18 +629,19 @@ def test_a_column_of_missing_predictions(tmp_path):
 
 
 def test_files_that_cannot_be_read(tmp_path, monkeypatch):
-    with pytest.raises(FileError, match=r"there is no file .*x.csv\.$"):
+    with pytest.raises(FileError, match=r"there is no file .*x.csv\.(?m:$)"):
         read(tmp_path / "x.csv")
     os.mkdir(tmp_path / "d.csv")
-    with pytest.raises(FileError, match=r"d.csv is a folder; a file is needed\.$"):
+    with pytest.raises(FileError, match=r"d.csv is a folder; a file is needed\.(?m:$)"):
         read(tmp_path / "d.csv")
     (tmp_path / "x.txt").write_text("a")
-    with pytest.raises(FileError, match=r"^x.txt must be a .csv, .csv.gz, .parquet or .oof file\.$"):
+    with pytest.raises(FileError, match=r"^x.txt must be a .csv, .csv.gz, .parquet or .oof file\.(?m:$)"):
         read(tmp_path / "x.txt")
     for name, content in {"x.parquet": b"no", "e.csv": b"", "x.csv.gz": b"no", "b.csv": b"a,b\n\xff\xfe,1\n"}.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(
-            FileError, match=rf"^{re.escape(name)} could not be read as a table \(.+\)\.( Save it with .* UTF-8\.)?$"
+            FileError,
+            match=rf"^{re.escape(name)} could not be read as a table \(.+\)\.( Save it with .* UTF-8\.)?(?m:$)",
         ):
             read(tmp_path / name)
     monkeypatch.setattr(tables_module, "_ENGINES", ("not_installed",))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
+import pickle
+import random
 import signal
 import sqlite3
 import subprocess
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -25,7 +26,7 @@ from internals import APPLICATION_ID, SCHEMA, Cell, Store, Target, cell_mask, in
 from internals import store as store_module
 from outfold import Plan, Predictions, State, collect, load
 from outfold.exceptions import FileError, InputError, StoreMismatchError
-from outfold.io import schema
+from outfold.io import guard, schema
 from outfold.results import Note
 
 FORMATS = Path(__file__).parent / "formats"
@@ -235,7 +236,9 @@ def test_any_sqlite_client_can_read_it(tmp_path):
     assert (about["task"], about["response"]) == ('"binary"', '"proba"')
     assert db.execute("SELECT count(*) FROM cells WHERE state = 'done'").fetchone() == (8,)
     (column,) = db.execute("SELECT fold_of_sample FROM folds").fetchone()
-    (blob,) = db.execute("SELECT predictions FROM cells WHERE repeat = 0 AND fold = 2 AND config = 1").fetchone()
+    (blob,) = db.execute(
+        "SELECT predictions FROM cells JOIN numbers ON id = numbers WHERE repeat = 0 AND fold = 2 AND config = 1"
+    ).fetchone()
     db.close()
     oof = load(path)
     assert np.array_equal(np.frombuffer(column, "<i4"), oof.folds[:, 0])
@@ -376,19 +379,27 @@ def test_schema_4_loads():
     assert np.isnan(oof.data[0, 1, :, 1:]).all()
 
 
-@pytest.mark.parametrize("version", ["v1", "v2", "v3"])
+@pytest.mark.parametrize("version", ["v1", "v2", "v3", "v4"])
 def test_a_store_of_an_older_schema_becomes_one_of_this_schema(tmp_path, version):
     path = tmp_path / "run.oof"
     path.write_bytes((FORMATS / f"{version}.oof").read_bytes())
     before = load(path)
     db = sqlite3.connect(path, isolation_level=None)
-    schema.migrate(db)
-    assert db.execute("PRAGMA user_version").fetchone() == (4,)
+    schema.migrate(db, before.criterion)
+    assert db.execute("PRAGMA user_version").fetchone() == (5,)
     assert "survival" in db.execute("SELECT value FROM about WHERE key = 'format'").fetchone()[0]
     db.close()
     after = load(path)
-    np.testing.assert_array_equal(after.data, before.data)
+    assert_same(after, before, but=("live_scores",))
     assert list(after.live_scores) == list(before.live_scores)
+    assert all(same_array(after.live_scores[name], scores) for name, scores in before.live_scores.items())
+
+
+def test_schema_5_loads():
+    oof = load(FORMATS / "v5.oof")
+    assert list(oof.live_scores) == ["deviance", "train deviance"]
+    _has_the_values_of_formats(oof)
+    assert load(FORMATS / "v3.oof").criterion == oof.criterion
 
 
 def test_scores_that_were_changed_are_noticed(tmp_path):
@@ -426,9 +437,9 @@ def _has_the_values_of_formats(oof):
 
 
 def test_missing_file_and_folder(tmp_path):
-    with pytest.raises(FileError, match=r"there is no file .*none.oof\.$"):
+    with pytest.raises(FileError, match=r"there is no file .*none.oof\.(?m:$)"):
         load(tmp_path / "none.oof")
-    with pytest.raises(FileError, match=r"is a folder; an .oof file is needed\.$"):
+    with pytest.raises(FileError, match=r"is a folder; an .oof file is needed\.(?m:$)"):
         load(tmp_path)
     with pytest.raises(FileError, match=r"is a folder\. Give the name of a file in it"):
         save(make_predictions("roc_auc"), tmp_path)
@@ -462,7 +473,7 @@ def test_newer_schema(tmp_path):
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 7")
     db.close()
-    text = r"^x.oof was made by a newer outfold \(schema 7\); this one reads up to 4\. Upgrade outfold\.$"
+    text = r"^x.oof was made by a newer outfold \(schema 7\); this one reads up to 5\. Upgrade outfold\.(?m:$)"
     with pytest.raises(FileError, match=text):
         load(path)
     with pytest.raises(FileError, match=text):
@@ -497,44 +508,221 @@ def test_damaged_text_of_the_schema(tmp_path):
             use(path)
 
 
+def edit(path: Path, *statements: str, sealed: bool = True) -> None:
+    """Change a file as somebody would who knows the format, and `sealed` who can compute its digest."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db, schema.transaction(db):
+        for statement in statements:
+            db.execute(statement)
+        if sealed:
+            schema.seal(db, *schema.COLUMNS)
+
+
+DAMAGED = r"^x.oof is damaged.*Restore it from a copy, or collect again\.(?m:$)"
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        "DROP TABLE cells",
         "DELETE FROM about WHERE key = 'plan'",
         "UPDATE about SET value = 'no json' WHERE key = 'plan'",
+        "UPDATE about SET value = '\"kfold\"' WHERE key = 'plan'",
+        "UPDATE about SET value = json_set(value, '$.folds', 'ten') WHERE key = 'plan'",
+        "UPDATE about SET value = '{\"ledger\": [3]}' WHERE key = 'provenance'",
+        "UPDATE about SET value = '{\"drops\": [{}]}' WHERE key = 'provenance'",
+        "UPDATE about SET value = '[[1, 2]]' WHERE key = 'notes'",
+        "INSERT INTO about VALUES ('more', '1')",
         "DELETE FROM samples",
         "UPDATE samples SET label = 'other' WHERE position = 3",
+        "UPDATE samples SET id = x'00' WHERE position = 3",
         "UPDATE cells SET state = 'unheard of' WHERE fold = 1",
-        "UPDATE cells SET predictions = x'00' WHERE fold = 1",
-        "UPDATE cells SET predictions = NULL WHERE fold = 1",
         "UPDATE cells SET repeat = 9",
+        "UPDATE cells SET seconds = -1.0",
+        "UPDATE cells SET message = x'00' WHERE fold = 1",
+        "UPDATE cells SET numbers = 9999 WHERE config = 2 AND fold = 1",
+        "UPDATE numbers SET predictions = x'00'",
+        "DELETE FROM numbers WHERE id = 3",
         "UPDATE folds SET fold_of_sample = x'0000'",
         "UPDATE folds SET fold_of_sample = x'05000000' || substr(fold_of_sample, 5)",
         "UPDATE folds SET repeat = -1",
+        "UPDATE folds SET block = 'other'",
+        "INSERT INTO train VALUES ('oof', 0, 0, x'ffffff7f')",
+        "INSERT INTO train VALUES ('oof', 'a', 0, x'00000000')",
         "UPDATE cells SET config = -1 WHERE config = 6",
         "UPDATE cells SET fold = -1 WHERE fold = 4",
-        "UPDATE cells SET predictions = zeroblob(length(predictions)) WHERE config = 2 AND fold = 1",
-        "UPDATE cells SET labels = zeroblob(length(predictions) / 2) WHERE config = 2 AND fold = 1",
+        "UPDATE numbers SET predictions = zeroblob(length(predictions)) WHERE id = 3",
+        "UPDATE numbers SET labels = zeroblob(length(predictions) / 2) WHERE id = 3",
         "UPDATE cells SET checksum = checksum + 1 WHERE config = 2 AND fold = 1",
         "UPDATE samples SET position = -1 WHERE position = 0",
         "UPDATE samples SET label = 1 - label WHERE position = 3",
         "UPDATE configs SET position = 99 WHERE position = 6",
+        "UPDATE configs SET params = '3'",
         "UPDATE about SET value = '1000000000000' WHERE key = 'folds'",
         "UPDATE about SET value = '1e400' WHERE key = 'folds'",
         "UPDATE about SET value = '-5' WHERE key = 'folds'",
         "UPDATE about SET value = '1000000000000' WHERE key = 'outputs'",
         "UPDATE about SET value = '\"0000\"' WHERE key = 'fingerprint'",
-        "UPDATE configs SET name = CAST(x'fffe' AS TEXT) WHERE position = 1",
     ],
 )
 def test_contents_that_make_no_sense(tmp_path, change):
     path = save(make_predictions("roc_auc"), tmp_path / "x.oof")
-    db = sqlite3.connect(path)
-    db.execute(change)
-    db.commit()
-    db.close()
-    with pytest.raises(FileError, match=r"^x.oof is damaged.*Restore it from a copy, or collect again\.$"):
+    edit(path, change)
+    with pytest.raises(FileError, match=DAMAGED):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE configs SET name = 'another' WHERE position = 1",
+        "UPDATE configs SET name = CAST(x'fffe' AS TEXT) WHERE position = 1",
+        "UPDATE configs SET params = '{\"C\": 2}' WHERE position = 1",
+        "UPDATE samples SET id = 99 WHERE position = 1",
+        "UPDATE about SET value = '[[\"OF101\", \"all is well\"]]' WHERE key = 'notes'",
+        "INSERT INTO train VALUES ('oof', 0, 0, x'00000000')",
+    ],
+)
+def test_an_edited_header_is_noticed(tmp_path, change):
+    path = save(make_predictions("roc_auc"), tmp_path / "x.oof")
+    edit(path, change, sealed=False)
+    with pytest.raises(FileError, match=DAMAGED):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ["DROP TABLE cells"],
+        ["CREATE TABLE more (a)"],
+        ["CREATE VIEW more AS SELECT 1"],
+        ["CREATE INDEX more ON cells (config)"],
+        ["CREATE TRIGGER more AFTER INSERT ON configs BEGIN SELECT 1; END"],
+        ["CREATE VIRTUAL TABLE more USING fts5(a)"],
+        ["ALTER TABLE samples ADD COLUMN more AS (position + 1)"],
+        [
+            "ALTER TABLE configs RENAME TO other",
+            "CREATE VIEW configs AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) "
+            "SELECT i AS position, 'c' || i AS name, '{}' AS params FROM n",
+        ],
+    ],
+    ids=["dropped", "table", "view", "index", "trigger", "virtual", "generated", "endless"],
+)
+def test_only_the_known_tables_are_read(tmp_path, change):
+    path = save(make_predictions("roc_auc"), tmp_path / "x.oof")
+    edit(path, *change, sealed=False)
+    for use in (load, lambda path: Store.open(path, *collection())):
+        with pytest.raises(
+            FileError, match=r"^x.oof is damaged \(it has (no table 'c|a .* that does not belong there)"
+        ):
+            use(path)
+
+
+def test_a_small_file_cannot_ask_for_much_memory(tmp_path):
+    """Tables with many configurations and samples, but without predictions, announce an array of 16 GB."""
+    path = save(make_predictions("mse", n=20_000, c=2), tmp_path / "x.oof")
+    rows = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 49999)"
+    edit(path, f"{rows} INSERT INTO configs SELECT i, 'c' || i, '{{}}' FROM n", "DELETE FROM cells")
+    # 50,000 configurations on 20,000 samples in a file of 3 MB: what is said of them can be shown.
+    oof = load(path)
+    assert "50,000 (config 0" in str(oof)
+    with pytest.raises(FileError, match="asks for 8,000,000,000 bytes of memory, far more than it holds"):
+        _ = oof.data
+
+
+def test_a_type_of_text_cannot_ask_for_much_memory(tmp_path):
+    path = save(make_predictions("roc_auc"), tmp_path / "x.oof")
+    edit(path, "UPDATE about SET value = replace(value, '<i8', '<U30000000') WHERE key = 'types'")
+    with pytest.raises(FileError, match="asks for 240,000,000 bytes of memory, far more than it holds"):
+        load(path)
+
+
+def test_a_store_that_has_just_begun_may_ask_for_what_is_to_come(tmp_path, monkeypatch):
+    monkeypatch.setattr(guard, "_BYTES", 1000)
+    monkeypatch.setattr(guard, "_BYTES_PER_BYTE", 0)
+    header, identity = collection()
+    with Store.open(tmp_path / "x.oof", header, identity) as store:
+        assert store.predictions().data.shape == header.data.shape
+    with pytest.raises(FileError, match=r"^x.oof asks for 2,240 bytes .* let collect go on with it first"):
+        load(tmp_path / "x.oof")
+
+
+# -- files whose predictions are read when they are asked for -------------------------------------------
+
+
+@pytest.fixture
+def at_need(monkeypatch):
+    """Predictions of any size stay in the file."""
+    monkeypatch.setattr(store_module, "_AT_ONCE", 0)
+
+
+@pytest.mark.usefixtures("at_need")
+@given(predictions())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_read_at_need_is_the_same_bit_for_bit(oof):
+    with tempfile.TemporaryDirectory() as folder:
+        path = save(oof, Path(folder) / "x.oof")
+        late = load(path)
+        assert repr(late) == repr(oof)
+        assert "data" not in vars(late)
+        assert_same(late, oof)
+
+
+@pytest.mark.usefixtures("at_need")
+@pytest.mark.parametrize("metric", ["roc_auc", "roc_auc_ovr", "mse"])
+def test_a_part_is_read_alone(tmp_path, metric):
+    oof = make_predictions(metric, r=3)
+    late = load(save(oof, tmp_path / "x.oof"))
+    chosen = late.sel(config=[4, 1]).sel(repeat=[2, 0])
+    assert "data" not in vars(chosen)
+    assert_same(chosen, oof.sel(config=[4, 1]).sel(repeat=[2, 0]))
+    assert "data" not in vars(late.sel(config=0))
+    assert_same(late.sel(repeat=[1, 1]), oof.sel(repeat=[1, 1]))  # twice the same: everything is read
+    assert late.selecting_by("mse" if metric == "mse" else "accuracy").data is late.data
+    assert_same(late.sel(config=[0]), oof.sel(config=[0]))
+    assert_same(replace(late, notes=()), replace(oof, notes=()))
+    assert not replace(late, notes=()).data.flags.writeable
+
+
+@pytest.mark.usefixtures("at_need")
+def test_damage_is_found_when_the_predictions_are_read(tmp_path):
+    path = save(make_predictions("roc_auc"), tmp_path / "x.oof")
+    edit(path, "UPDATE numbers SET predictions = zeroblob(length(predictions)) WHERE id = 3")
+    late = load(path)
+    assert late.sel(config=0).data.shape == (1, 1, 40)
+    with pytest.raises(FileError, match=r"^x.oof is damaged \(the predictions of 'config 2' .* have changed\)"):
+        _ = late.data
+
+
+@pytest.mark.usefixtures("at_need")
+def test_a_file_that_changes_is_not_read_any_more(tmp_path):
+    path = save(make_predictions("roc_auc"), tmp_path / "x.oof")
+    late = load(path)
+    save(make_predictions("roc_auc", seed=1), path)
+    with pytest.raises(FileError, match=r"^x.oof has changed since it was loaded\. Load it again\.(?m:$)"):
+        _ = late.data
+    path.unlink()
+    with pytest.raises(FileError, match="there is no file"):
+        _ = late.data
+
+
+@pytest.mark.usefixtures("at_need")
+def test_predictions_in_a_file_can_be_pickled(tmp_path):
+    oof = make_predictions("roc_auc")
+    assert_same(pickle.loads(pickle.dumps(load(save(oof, tmp_path / "x.oof")))), oof)
+
+
+def test_pages_that_point_to_each_other_come_to_an_end(tmp_path):
+    """All children of an interior page are the same leaf: a scan would go on for ever, or for very long."""
+    path = save(make_predictions("mse", n=5000), tmp_path / "x.oof")
+    with closing(sqlite3.connect(path)) as db:
+        (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'samples'").fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    whole = bytearray(path.read_bytes())
+    page = memoryview(whole)[(root - 1) * size : root * size]
+    assert page[0] == 5  # an interior page
+    at = int.from_bytes(page[12:14], "big")
+    page[at : at + 4] = root.to_bytes(4, "big")
+    path.write_bytes(whole)
+    with pytest.raises(FileError, match=r"^x.oof is damaged"):
         load(path)
 
 
@@ -557,7 +745,7 @@ def closed_folder():
 @pytest.mark.skipif(not hasattr(os, "seteuid"), reason="needs POSIX permissions")
 def test_read_only_folder(closed_folder):
     oof = make_predictions("roc_auc")
-    text = r"cannot be written; the folder or the disk is read-only\. Choose a folder you may write to\.$"
+    text = r"cannot be written; the folder or the disk is read-only\. Choose a folder you may write to\.(?m:$)"
     with pytest.raises(FileError, match=rf"new.oof {text}"):
         save(oof, closed_folder / "new.oof")
     with pytest.raises(FileError, match=rf"new.oof {text}"):
@@ -573,8 +761,30 @@ def test_unreadable_file(closed_folder):
     os.seteuid(os.getuid())
     (closed_folder / "old.oof").chmod(0o000)
     os.seteuid(mine)
-    with pytest.raises(FileError, match=r"old.oof cannot be read\. Check that you may read the file and its folder\.$"):
+    with pytest.raises(
+        FileError, match=r"old.oof cannot be read\. Check that you may read the file and its folder\.(?m:$)"
+    ):
         load(closed_folder / "old.oof")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer of POSIX")
+def test_an_interrupt_while_a_file_is_read_stays_one():
+    count = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1e9) SELECT count(*) FROM n"
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    def read(size):
+        with closing(sqlite3.connect(":memory:")) as db, guard.bounded(db, size):
+            db.execute(count).fetchone()
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    with pytest.raises(KeyboardInterrupt):
+        read(1 << 40)
+    signal.signal(signal.SIGALRM, before)
+    with pytest.raises(sqlite3.OperationalError):
+        read(1)
 
 
 # -- the store ------------------------------------------------------------------------------------------
@@ -603,6 +813,22 @@ def cells_of(oof: Predictions, block: str = "oof") -> list[Cell]:
         for r, k in part.splits.cells
         for c, name in enumerate(part.configs)
     ]
+
+
+def test_a_transaction_that_an_interrupt_left_open_is_undone(tmp_path):
+    # Ctrl-C may come after SQLite has begun a transaction and before Python knows of it.
+    header, identity = collection()
+    first, second = cells_of(make_predictions("roc_auc"))[:2]
+    with Store.open(tmp_path / "x.oof", header, identity) as store:
+        store.write([first])
+        store._db.execute("BEGIN")
+        store._db.execute("DELETE FROM cells")
+        store.write([second])
+        store._db.execute("BEGIN")
+        store.update(interrupted=True)
+        assert len(states_in(store)) == 2
+    assert load(tmp_path / "x.oof").provenance["interrupted"]
+    assert not list(tmp_path.glob("*-wal"))
 
 
 def states_in(store):
@@ -710,8 +936,21 @@ def test_a_closed_store_says_so(tmp_path):
     store = Store.open(tmp_path / "x.oof", *collection())
     store.close()
     store.close()
-    with pytest.raises(FileError, match=r"x.oof has been closed\. Open the store again\.$"):
+    with pytest.raises(FileError, match=r"x.oof has been closed\. Open the store again\.(?m:$)"):
         finished(store)
+
+
+@pytest.mark.parametrize(("n", "c"), [(800, 700), (20_000, 30), (75_000, 8)])
+def test_a_store_is_hardly_larger_than_its_predictions(tmp_path, n, c):
+    """Cells of 640 bytes to 60 kB, in any order, as they come in from several workers."""
+    oof, (header, identity) = make_predictions("mse", n=n, c=c, folds=10), collection("mse", n=n, c=c, folds=10)
+    cells = cells_of(oof)
+    random.Random(0).shuffle(cells)
+    with Store.open(tmp_path / "x.oof", header, identity) as store:
+        for start in range(0, len(cells), 100):
+            store.write(cells[start : start + 100])
+    samples = 25 * n  # a row of the table of samples: position, name and label
+    assert (tmp_path / "x.oof").stat().st_size - samples <= 1.2 * oof.data.nbytes
 
 
 # -- opening a store again ------------------------------------------------------------------------------
@@ -741,7 +980,7 @@ def test_another_identity_is_refused(tmp_path, changed, text):
     header, identity = collection()
     Store.open(tmp_path / "x.oof", header, identity).close()
     before = (tmp_path / "x.oof").read_bytes()
-    with pytest.raises(StoreMismatchError, match=rf"^x.oof was {text} To go on, .* or delete it to start anew\.$"):
+    with pytest.raises(StoreMismatchError, match=rf"^x.oof was {text} To go on, .* or delete it to start anew\.(?m:$)"):
         Store.open(tmp_path / "x.oof", header, identity | changed)
     assert_same(load(tmp_path / "x.oof"), replace(header, provenance={**header.provenance, "identity": identity}))
     assert len((tmp_path / "x.oof").read_bytes()) == len(before)
@@ -755,11 +994,10 @@ def test_a_store_of_a_former_share_level_loads_and_is_not_continued(tmp_path, le
     X, y = np.arange(40.0).reshape(20, 2), np.array([0, 1] * 10)
     configs = {"near": KNeighborsClassifier(1), "far": KNeighborsClassifier(3)}
     made = collect(configs, X, y, Plan(folds=2), store=path, share=share, rng=0)
-    with closing(sqlite3.connect(path)) as db, db:
-        (facts,) = db.execute("SELECT value FROM about WHERE key = 'provenance'").fetchone()
-        former = json.loads(facts)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db, schema.changing(db):
+        former = schema.provenance_of(db)
         former["identity"]["share"] = level
-        db.execute("UPDATE about SET value = ? WHERE key = 'provenance'", (json.dumps(former),))
+        schema.insert_about(db, {"provenance": former})
     assert load(path).fingerprint == made.fingerprint
     np.testing.assert_array_equal(load(path).data, made.data)
     with pytest.raises(StoreMismatchError, match=rf"share='{level}' \(now '{share}'\)"):
@@ -923,7 +1161,7 @@ def test_one_process_at_a_time(tmp_path, monkeypatch):
     path = tmp_path / "x.oof"
     process = start_writer(path, after="sys.stdin.read()")
     process.stdout.readline()
-    text = r"^x.oof is in use by another process\. Wait until that one has finished, or use another store\.$"
+    text = r"^x.oof is in use by another process\. Wait until that one has finished, or use another store\.(?m:$)"
     try:
         with pytest.raises(FileError, match=text):
             Store.open(path, *collection("roc_auc", n=60, c=50))
@@ -961,7 +1199,7 @@ def test_without_links_the_file_is_moved(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["x.oof"]
 
 
-FULL = r"^x.oof could not be written, the disk is full; what was written before is kept\. Free some space and go on\.$"
+FULL = r"^x.oof could not be written, the disk is full; what was written before is kept\. Free some space and go on\.(?m:$)"
 
 
 def limit_pages(db: sqlite3.Connection, more: int) -> None:
@@ -1027,7 +1265,7 @@ def test_the_page_names_every_table_column_and_fact(tmp_path):
     columns = {name for table in tables for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
     facts = {key for (key,) in db.execute("SELECT key FROM about")}
     db.close()
-    assert len(tables) == 6
+    assert len(tables) == 7
     assert {name for name in {*tables, *columns, *facts} if f"`{name}`" not in page} == set()
 
 

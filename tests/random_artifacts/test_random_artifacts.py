@@ -46,14 +46,3 @@ def test_the_artifacts_are_as_odd_as_they_should_be():
     assert any(oof.groups is not None for oof in made)
     assert any(oof.n_folds == oof.n_samples for oof in made)
     assert len(KINDS) == len(set(KINDS))
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_repeats_of_one_test_set(question):
-    """Several runs of each prompt on one evaluation set: nothing was trained, and nothing is asked for twice."""
-    rng = np.random.default_rng(1)
-    oof = of.from_arrays(None, (rng.random((40, 4, 3)) < 0.6).astype(float), response="pointwise")
-    answer(oof, question, "mean")
-    y = rng.integers(0, 2, 40)
-    noisy = np.clip(0.4 * y[:, None, None] + 0.6 * rng.random((40, 4, 3)), 0, 1)
-    answer(of.from_arrays(y, noisy), question, "roc_auc")

@@ -97,7 +97,7 @@ def test_large_weights(name, task, path, dtype, scale):
     target = make_target(task, 25, 3, rng)
     predictions = make_predictions(metric, target, 4, rng)
     weights = (rng.integers(0, 5, (3, 25)) * scale).astype(dtype)
-    if name == "roc_auc_ovo":  # its plain path repeats rows; an area is free of the scale of the weights
+    if name.startswith("roc_auc_ovo"):  # its plain path repeats rows; an area is free of the scale of the weights
         kernel = metric.kernel(target, predictions)
         with using(path):
             np.testing.assert_allclose(kernel.scores(weights), kernel.scores(weights // scale), rtol=1e-12)
@@ -363,9 +363,7 @@ def test_work_is_shared_out_once_and_errors_come_back(monkeypatch):
         compiling.share_out(broken, 4, 100, 2)
 
 
-@pytest.mark.parametrize("few", [0, 1 << 22])
-def test_one_weighting_has_the_areas_that_it_has_among_others(few, monkeypatch):
-    monkeypatch.setattr(rank_metrics, "_FEW_VALUES", few)
+def test_one_weighting_has_the_areas_that_it_has_among_others():
     rng = np.random.default_rng(0)
     kernel = rank_metrics.AucKernel(rng.integers(0, 9, (7, 40)) / 9.0, rng.random(40) < 0.4)
     weights = rng.integers(0, 4, (5, 40)).astype(np.uint8)

@@ -68,7 +68,7 @@ def cut_labels(values: NDArray[Any], several: bool, threshold: float | None) -> 
     if several:
         return np.asarray(np.argmax(np.nan_to_num(values, nan=-np.inf), axis=-1), dtype=np.intp)
     # predict() of scikit-learn gives the first class on the boundary, hence the strict comparison.
-    return np.asarray(values > threshold).astype(np.intp)
+    return np.asarray(values > np.float64(threshold)).astype(np.intp)  # not rounded to the type of the values
 
 
 def own_labels(oof: Predictions, labels: NDArray[Any]) -> NDArray[np.intp] | None:
@@ -94,10 +94,16 @@ def own_labels(oof: Predictions, labels: NDArray[Any]) -> NDArray[np.intp] | Non
 
 def check_all(oof: Predictions) -> None:
     """Refuse parts that do not fit together, and done cells without usable numbers."""
+    check_parts(oof, oof.data.shape)
+    _check_values(oof)
+
+
+def check_parts(oof: Predictions, shape: tuple[int, ...]) -> None:
+    """Refuse parts that do not fit together, without a look at the predictions, whose shape is given."""
     n, c, r = len(oof.target), len(oof.configs), oof.folds.shape[1]
-    if oof.data.shape[:3] != (r, c, n):
+    if shape[:3] != (r, c, n):
         needed = f"{n} labels, {c} configurations and {r} repeats need predictions of shape ({n}, {c}, {r})"
-        raise invalid(None, needed, f"these have {tuple(np.swapaxes(oof.data, 0, 2).shape)}")
+        raise invalid(None, needed, f"these have {(*shape[2::-1], *shape[3:])}")
     if oof.response not in RESPONSES:
         raise invalid("response", f"must be one of {', '.join(RESPONSES)}", got(oof.response))
     if c == 0:
@@ -118,12 +124,14 @@ def check_all(oof: Predictions) -> None:
             raise invalid(f"live_scores[{name!r}]", needed, f"it has shape {scores.shape}")
     curves = oof.response == "survival"
     n_times = -1 if oof.times is None else len(oof.times)
-    if curves != (n_times >= 0) or (curves and (oof.target.event is None or oof.data.shape[3:] != (1 + n_times,))):
+    if curves != (n_times >= 0) or (curves and (oof.target.event is None or shape[3:] != (1 + n_times,))):
         needed = "must be the times of the survival curves that follow the risk of each sample"
         raise invalid(
-            "times", needed, f"the response is {oof.response!r}, and the predictions have {oof.data.ndim} dimensions"
+            "times", needed, f"the response is {oof.response!r}, and the predictions have {len(shape)} dimensions"
         )
-    _check_values(oof)
+    if oof.response in ("score", "proba", "label") and oof.target.classes is None:
+        argument = f"response={oof.response!r}"
+        raise invalid(argument, "needs class labels", f"y holds {oof.target.task} targets", "Use `response='value'`.")
 
 
 def _check_values(oof: Predictions) -> None:
@@ -141,9 +149,6 @@ def _check_values(oof: Predictions) -> None:
         check_probabilities(oof.data, done)
     if oof.response in ("value", "pointwise"):
         refuse_sizes(max((float(np.abs(held).max(initial=0.0)) for held in parts(oof.data, done)), default=0.0), "P")
-    if oof.response in ("score", "proba", "label") and oof.target.classes is None:
-        argument = f"response={oof.response!r}"
-        raise invalid(argument, "needs class labels", f"y holds {oof.target.task} targets", "Use `response='value'`.")
 
 
 def usable(data: NDArray[Any], response: str, several: bool) -> NDArray[np.bool_]:

@@ -157,7 +157,9 @@ def name_of(value: Any) -> str:
 
 def score_words(metric: str, aggregate: str | None) -> str:
     """The score of a configuration: ``pooled AUC``, ``mean accuracy over folds``; None where there is one fold only."""
-    return called(metric) if aggregate is None else _SCORES[aggregate].format(called(metric))
+    if aggregate is None:
+        return called(metric)
+    return _SCORES[aggregate].format(called(metric)).replace("mean mean", "mean")
 
 
 def selection_words(picked: str, n_configs: int, lost: Mapping[str, int]) -> str:

@@ -15,6 +15,12 @@ class Note:
         Stable code of the check, such as ``OF201``.
     text : str
         One sentence with the numbers at hand.
+
+    Examples
+    --------
+    >>> from outfold.results import Note
+    >>> print(Note("OF301", "b is selected from 9 on these predictions.").code)
+    OF301
     """
 
     code: str

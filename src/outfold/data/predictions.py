@@ -141,7 +141,7 @@ class Predictions(WithConfigs):
         the scores or probabilities gives the same, as it mostly does.
     live_scores : mapping
         Scores that the fitted models got in the worker, for what predictions cannot tell: (C, R, F) by name, NaN where a cell is
-        not done. A name that starts with ``train `` is of the training samples.
+        not done. A name that starts with "train " is of the training samples.
     criterion : Criterion
         What selects a configuration: the metric, the aggregate and the rule that all methods take unless you give others;
         `selecting_by` changes it.
@@ -183,16 +183,17 @@ class Predictions(WithConfigs):
             object.__setattr__(self, "samples", np.arange(len(self.target)))
         if self.train is not None:
             object.__setattr__(self, "train", dict(self.train))
+        self._check()
+        for value in (self.target.y, self.target.event, *self.__dict__.values(), *self.live_scores.values()):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        for name in ("blocks", "messages", "provenance", "live_scores"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def _check(self) -> None:
         check_all(self)
         if self.labels is not None:
             object.__setattr__(self, "labels", own_labels(self, self.labels))
-        for value in (self.target.y, self.target.event, *(getattr(self, f.name) for f in fields(self))):
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-        for values in self.live_scores.values():
-            values.setflags(write=False)
-        for name in ("blocks", "messages", "provenance", "live_scores"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The read-only mappings cannot be pickled; what is made again from plain ones is checked and read-only again.
@@ -223,6 +224,11 @@ class Predictions(WithConfigs):
     def n_folds(self) -> int:
         """Largest number of folds in any repeat."""
         return int(self.state.shape[2])
+
+    @property
+    def nothing_trained(self) -> bool:
+        """Whether the predictions came without folds: each repeat predicts all samples, with models made beforehand."""
+        return self.plan.kind == "given" and self.n_folds == 1 and not self.folds.any()
 
     @property
     def y(self) -> NDArray[Any]:
@@ -299,19 +305,22 @@ class Predictions(WithConfigs):
     def _sel_configs(self, index: list[int]) -> Predictions:
         if not index:
             raise invalid("config", "must name at least one configuration", got([]))
-        names = tuple(self.configs[i] for i in index)
-        return replace(
-            self,
-            data=self.data[:, index],
+        names = {self.configs[i]: None for i in index}
+        return self._with_cells(
+            (slice(None), index),
             state=self.state[index],
             seconds=None if self.seconds is None else self.seconds[index],
-            labels=None if self.labels is None else self.labels[:, index],
             live_scores={name: scores[index] for name, scores in self.live_scores.items()},
-            configs=names,
+            configs=tuple(self.configs[i] for i in index),
             params=tuple(self.params[i] for i in index),
             blocks={k: b._sel_configs(index) for k, b in self.blocks.items()},
             messages={k: v for k, v in self.messages.items() if k[0] in names},
         )
+
+    def _with_cells(self, part: tuple[Any, ...], **fields: Any) -> Predictions:
+        """The same with the predictions of a part of the repeats and configurations, and with other fields to go with them."""
+        labels = None if self.labels is None else self.labels[part]
+        return replace(self, data=self.data[part], labels=labels, **fields)
 
     def _sel_repeats(self, index: list[int]) -> Predictions:
         train = self.train
@@ -325,13 +334,11 @@ class Predictions(WithConfigs):
             if name in blocks:
                 n = blocks[name].n_repeats // self.n_repeats
                 blocks[name] = blocks[name]._sel_repeats([r * n + k for r in index for k in range(n)])
-        return replace(
-            self,
-            data=self.data[index],
+        return self._with_cells(
+            (index,),
             folds=np.ascontiguousarray(self.folds[:, index]),
             state=np.ascontiguousarray(self.state[:, index]),
             seconds=None if self.seconds is None else np.ascontiguousarray(self.seconds[:, index]),
-            labels=None if self.labels is None else self.labels[index],
             live_scores={name: np.ascontiguousarray(scores[:, index]) for name, scores in self.live_scores.items()},
             plan=replace(self.plan, kind=kind, repeats=len(index)),
             train=train,
@@ -540,7 +547,7 @@ class Predictions(WithConfigs):
         Parameters
         ----------
         backend : str or None
-            ``"pandas"`` or ``"polars"``; by default the first of them that is installed.
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default the first of the former two that is installed.
 
         Returns
         -------
@@ -615,8 +622,17 @@ _OTHER_ADVICE = "Give predictions with `response='{}'`, or use another metric."
 
 def recording(oof: Predictions, criterion: Criterion) -> Predictions:
     """The same predictions with this record of what selects; nothing that was checked or computed depends on it."""
-    out = object.__new__(Predictions)
-    out.__dict__.update(oof.__dict__, criterion=criterion)
+    return _with(oof, criterion=criterion)
+
+
+def made_by(oof: Predictions, provenance: Mapping[str, Any]) -> Predictions:
+    """The same predictions with this provenance; nothing that was checked or computed depends on it."""
+    return _with(oof, provenance=MappingProxyType(dict(provenance)))
+
+
+def _with(oof: Predictions, **fields: Any) -> Predictions:
+    out = object.__new__(type(oof))
+    out.__dict__.update(oof.__dict__, **fields)
     return out
 
 

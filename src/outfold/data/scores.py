@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import formatting
 from ..arguments import check_count
 from ..docstrings import fill_common
 from ..exceptions import InputError, got, invalid
@@ -71,6 +72,11 @@ class FoldScores(WithConfigs):
 
     def __repr__(self) -> str:
         return f"<FoldScores of {len(self.configs)} configurations by {self.metric}, {self.plan}>"
+
+    def _repr_html_(self) -> str:
+        means = [f"{np.nanmean(part):.4f}" if np.isfinite(part).any() else "-" for part in self.values]
+        rows = zip(self.configs, means, strict=True)
+        return formatting.table_html(["configuration", f"mean {self.metric}, {self.plan}"], rows)
 
 
 def layout(oof: Predictions) -> Layout:

@@ -102,6 +102,7 @@ def collect(
         Number of workers. None is one worker, or what ``joblib.parallel_config`` says, which also chooses the backend. With
         joblib's usual backend this process is one of them if all estimators come from scikit-learn, LightGBM, xgboost or
         CatBoost and there is no `timeout`; the others are started only when the work left pays for it.
+        The backends "dask" and "ray" use all workers of a cluster, whatever the number.
     store : str or path, optional
         A file such as ``run.oof``. Finished cells are written to it at once. The same call continues where an earlier one
         stopped, and adds configurations that are new. `load` also reads what else the file holds.
@@ -112,9 +113,9 @@ def collect(
     fit_params : dict, optional
         Arguments of every ``fit``. Arrays with one entry for each sample are split like X.
     progress : bool, "always" or callable
-        Show a line on the terminal; ``"always"`` also if stderr is not a terminal. What you should know about the splits, such
-        as a class with fewer members than folds, is printed before. A function is called with the number of cells done and the
-        total after each cell.
+        Show a line on the terminal, or a bar in a notebook; ``"always"`` also if stderr is not a terminal. What you should know
+        about the splits, such as a class with fewer members than folds, is printed before. A function is called with the number
+        of cells done and the total after each cell.
     inner : bool or int
         Also fit what nested cross-validation needs (block ``inner``). True takes the other outer folds as inner folds: one fit
         without each pair of folds, which serves both. A number draws as many inner folds inside each outer training part,

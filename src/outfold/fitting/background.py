@@ -130,12 +130,13 @@ class Background:
 
     def start(self, task: Task, samples: StoredSamples) -> None:
         """Start the processes; the task shows which libraries they need."""
-        from joblib.externals.loky import get_reusable_executor
+        # By joblib, not by loky: what joblib starts later takes these processes over, and looks for what is its own on them.
+        from joblib.executor import get_memmapping_executor
 
         self.started, self._samples = True, samples
         self._start = None if _is_there(_Last.executor) else perf_counter()
         with hold_interrupts():
-            self._executor = get_reusable_executor(max_workers=self.n_processes, timeout=300)
+            self._executor = get_memmapping_executor(self.n_processes, timeout=300)
             self._executor.submit(_prepare, pickle.dumps(samples.leave_out(task))).add_done_callback(self._begin)
 
     def work_on(self, tasks: SharedTasks | None) -> None:

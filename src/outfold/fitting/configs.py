@@ -78,6 +78,10 @@ class Configs(dict[str, Any]):
         names = ", ".join(list(self)[:4])
         return f"<Configs: {formatting.count(len(self), 'configuration')} ({names}{', …' if len(self) > 4 else ''})>"
 
+    def _repr_html_(self) -> str:
+        rows = [(name, type(estimator).__name__) for name, estimator in self.items()]
+        return formatting.table_html(["configuration", "estimator"], rows)
+
 
 def as_configs(configs: Any) -> Configs:
     """Configurations from a `Configs`, a dict of estimators, or one estimator."""

@@ -215,9 +215,9 @@ class _InFlight:
         """The batch that has come back with these outcomes."""
         return self._tasks.pop((outcomes[0].holdout, outcomes[0].name))[1]
 
-    def singles(self, settled: set[CellKey]) -> Iterator[Batch]:
-        """What has not come back, as batches of one configuration."""
-        for _, batch in list(self._tasks.values()):
+    def singles(self, settled: set[CellKey], tasks: Sequence[ScheduledBatch] | None) -> Iterator[Batch]:
+        """What has not come back of these tasks, or of all, as batches of one configuration."""
+        for _, batch in list(self._tasks.values()) if tasks is None else tasks:
             for template in batch.templates:
                 if any((block, template.name, r, k) not in settled for block, r, k in batch.holdout.slots):
                     yield replace(batch, templates=[template])
@@ -352,9 +352,9 @@ class Dispatcher:
             flight = _InFlight()
             try:
                 done = self._run(flight.watch(self._tasks(schedule, splits, first_repeat)), schedule, flight)
-            except PoolBroken:
+            except PoolBroken as broken:
                 if not self._take_hung(schedule):
-                    for batch in flight.singles(self.settled):
+                    for batch in flight.singles(self.settled, broken.tasks):
                         self._run_single(batch, schedule)
 
     def _tasks(self, schedule: Schedule, splits: Splits, first_repeat: int) -> Iterator[ScheduledBatch]:

@@ -30,6 +30,7 @@ from .live import LiveScores, LiveScoring
 from .predict import Reader
 
 if TYPE_CHECKING:
+    from .cluster import Cluster, ClusterWorkers
     from .executor import Executor
 
 CRASHED = "the worker process ended (crash or out of memory)"
@@ -222,11 +223,16 @@ def sendable(error: BaseException, own_process: bool) -> BaseException | None:
 # Seconds a batch should take: long against the time to hand it out, and longer if many workers ask at once.
 _TASK_SECONDS = 0.05
 _WORKERS_SERVED = 8
+_CLUSTER_SECONDS = 0.2  # the same where a task crosses a network
 _NO_PROCESSES = "Use `n_jobs=1` or `joblib.parallel_config('threading')`."
 
 
 class PoolBroken(Exception):  # noqa: N818
-    """A worker process ended before it answered; the pool has to be started anew."""
+    """A worker process ended before it answered; the pool has to be started anew. `tasks` are those to blame, if known."""
+
+    def __init__(self, text: str, tasks: Sequence[tuple[Executor, Batch]] | None = None) -> None:
+        super().__init__(text)
+        self.tasks = tasks
 
 
 @dataclass(frozen=True)
@@ -238,6 +244,7 @@ class Pool:
     killable: bool  # may be ended when they hang
     options: dict[str, Any] = field(default_factory=dict)  # of joblib's `Parallel`; none if fits are done inline
     as_usual: bool = False  # joblib's usual processes: this process may fit too, and start fewer of them, or none
+    cluster: Cluster | None = None  # the workers are on other machines, and come and go
 
     @classmethod
     def configured(cls, n_jobs: int | None, timeout: float | None) -> Pool:
@@ -248,8 +255,13 @@ class Pool:
         if n_jobs is not None and (not is_whole_number(n_jobs) or n_jobs == 0):
             needed = "must be None or a whole number other than 0"
             raise invalid("n_jobs", needed, got(n_jobs), "Use `n_jobs=-1` for all cores.")
-        n = int(effective_n_jobs(n_jobs))
         backend = get_active_backend()[0]
+        from .cluster import cluster_of  # here: it imports this module
+
+        cluster = cluster_of(backend)
+        if cluster is not None:  # it knows best how many tasks it can work on
+            return cls(max(cluster.n_slots(), 2), True, False, cluster=cluster)
+        n = int(effective_n_jobs(n_jobs))
         if n > 1 and not getattr(backend, "supports_return_generator", True):
             needed = f"joblib's {type(backend).__name__} cannot hand back results one by one"
             raise InputError(needed=needed, given="use 'loky' or 'threading'")
@@ -266,7 +278,8 @@ class Pool:
     @property
     def task_seconds(self) -> float:
         """How long a task should take."""
-        return _TASK_SECONDS * max(1.0, self.n_workers / _WORKERS_SERVED)
+        shortest = _TASK_SECONDS if self.cluster is None else _CLUSTER_SECONDS
+        return max(shortest, _TASK_SECONDS * self.n_workers / _WORKERS_SERVED)
 
     def dumps(self, value: Any) -> bytes:
         """Pickle for the workers; classes of the user's script travel by value to other processes."""
@@ -279,7 +292,7 @@ class Pool:
     @property
     def inline(self) -> bool:
         """The fits are done in the thread that asks for them."""
-        return not self.options
+        return not self.options and self.cluster is None
 
     def surroundings(self, threads: int | None, helps: bool = False) -> AbstractContextManager[Any]:
         """Limits of this process while it does fits: in threads, inline, or beside other processes.
@@ -305,6 +318,7 @@ class Workers:
         self.pool, self.helps = pool, helps
         self._parallel: Any = None
         self._beside: Background | None = None
+        self._remote: ClusterWorkers | None = None
 
     def run(
         self, tasks: Iterator[tuple[Any, ...]], seconds_left: Callable[[], float]
@@ -314,11 +328,25 @@ class Workers:
             for task in tasks:
                 yield run_batch(*task)
             return
+        if self.pool.cluster is not None:
+            yield from self._run_remote(self.pool.cluster, tasks)
+            return
         try:
             yield from self._run_helping(tasks, seconds_left) if self.helps else self._run_parallel(tasks)
         except BaseException:
             self.close(broken=True)
             raise
+
+    def _run_remote(
+        self, cluster: Cluster, tasks: Iterator[tuple[Any, ...]]
+    ) -> Generator[list[FitOutcome], None, None]:
+        from .cluster import ClusterWorkers
+
+        self._remote = self._remote or ClusterWorkers(cluster, self.pool.dumps)
+        try:
+            yield from self._remote.run(tasks)
+        except pickle.PicklingError as error:
+            raise _cannot_be_read(f"sent to worker processes ({error})") from error
 
     def _run_helping(
         self, tasks: Iterator[tuple[Any, ...]], seconds_left: Callable[[], float]
@@ -363,7 +391,7 @@ class Workers:
             what = (
                 f"read by worker processes ({_last_line(error)})" if broken else f"sent to worker processes ({error})"
             )
-            raise CollectError(needed=f"a configuration or `X` cannot be {what}", remedy=_NO_PROCESSES) from error
+            raise _cannot_be_read(what) from error
         finally:
             if outcomes is not None:
                 with warnings.catch_warnings():  # whoever stops early knows that tasks are lost
@@ -386,6 +414,10 @@ class Workers:
         beside, self._beside = self._beside, None
         if beside is not None:
             beside.close(broken)
+
+
+def _cannot_be_read(what: str) -> CollectError:
+    return CollectError(needed=f"a configuration or `X` cannot be {what}", remedy=_NO_PROCESSES)
 
 
 def _run_here(executor: Executor, batch: Batch) -> list[FitOutcome]:

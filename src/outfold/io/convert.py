@@ -47,6 +47,7 @@ def from_arrays(
     threshold: float | None = None,
     params: Sequence[Mapping[str, Any]] | None = None,
     times: ArrayLike | None = None,
+    copy: bool = True,
 ) -> Predictions:
     """Predictions that are at hand as arrays.
 
@@ -74,6 +75,9 @@ def from_arrays(
     times : array-like or None
         (T,) the times of survival curves, in ascending order. P must then have shape (N, C, R, 1 + T): for each sample the risk,
         and the probability to have no event until each time (NaN for a configuration without curves).
+    copy : bool, default True
+        Whether to copy P. With False, scores, probabilities and values that are floats of 4 or 8 bytes are not copied if every
+        sample is held out in every repeat. You must then not change P. A `numpy.memmap` is never copied where that is possible.
     Returns: {predictions}
 
     Examples: {outfold}
@@ -95,6 +99,7 @@ def from_arrays(
         mask = mask[..., 0]
     missing, whole = None if mask is None else _by_repeat(mask), np.asarray(P).dtype.kind in "biu"
     raw = _Raw(y, _by_repeat(data), words, missing, folds, configs, groups, samples, params, whole=whole)
+    raw.shared = not copy or isinstance(P, np.memmap)
     if times is not None:
         raw.times = _as_times(times)
         response = "survival" if response is None else response
@@ -133,7 +138,7 @@ def from_frame(
     Parameters
     ----------
     frame : DataFrame
-        A pandas or polars data frame.
+        A pandas or polars data frame, or a pyarrow table.
     sample : str
         Column with the name of the sample.
     config : str or None
@@ -216,7 +221,8 @@ def _pick(values: NDArray[Any], index: NDArray[np.intp], backend: str | None) ->
     if values.dtype.kind != "U":
         return values[index]
     column = make_frame({"text": values}, backend)["text"]
-    return getattr(column, "array", column)[index]  # without the index of pandas
+    column = getattr(column, "array", column)  # without the index of pandas
+    return column.take(index) if hasattr(column, "take") else column[index]
 
 
 _TASKS = {"value": "regression", "risk": "survival", "survival": "survival"} | dict.fromkeys(
@@ -231,7 +237,8 @@ class _Raw:
 
     `data` is (R, C, N) or (R, C, N, K); where `words` is given it holds positions in these, because the predictions
     are text. `missing` is (R, C, N). `columns` names the K outputs. `whole` numbers came as such, not as floats. `predicted`
-    are the labels beside scores or probabilities, in the form of `data` and `words`.
+    are the labels beside scores or probabilities, in the form of `data` and `words`. `shared` numbers are not copied where that
+    is possible.
     """
 
     y: Any
@@ -247,6 +254,7 @@ class _Raw:
     whole: bool = False
     predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
     times: NDArray[np.float64] | None = None
+    shared: bool = False
 
     def predictions(self, response: Response | None, positive: Any, threshold: float | None) -> Predictions:
         """Check everything, find out what is predicted, and build the `Predictions`."""
@@ -304,7 +312,10 @@ class _Raw:
             held = np.flatnonzero(folds[:, r] >= 0)
             fold = folds[held, r]
             size = np.bincount(fold, minlength=n_folds)
-            lacking = np.zeros((n_configs, len(held)), bool) if self.missing is None else self.missing[r][:, held]
+            if self.missing is None:
+                state[:, r, size > 0] = State.DONE
+                continue
+            lacking = self.missing[r][:, held]
             config, sample = np.nonzero(lacking)
             lost = np.bincount(config * n_folds + fold[sample], minlength=n_configs * n_folds).reshape(-1, n_folds)
             partly = (lost > 0) & (lost < size)
@@ -381,6 +392,8 @@ class _Raw:
             data = self._by_class(target, target.classes, response, used)
         elif data.ndim == 4 and self.times is None:
             raise invalid(f"response={response!r}", "needs one number for each sample", several)
+        if self.shared and used.all():
+            return data.view()  # of its own, because it is going to be made read-only
         data = np.array(data, dtype=np.float64, order="C")
         data[~used] = np.nan
         return data

@@ -33,8 +33,8 @@ def append(path: str | os.PathLike[str], entry: Mapping[str, Any]) -> bool:
     path = followed(Path(path))
     with clear_errors(path, writing=True), closing(open_to_write(path)) as db:
         try:
-            with schema.transaction(db):
-                provenance = schema.read_about(db)["provenance"]
+            with schema.changing(db):
+                provenance = schema.provenance_of(db)
                 known = list(provenance.get(LEDGER, ()))
                 if any(all(old.get(key) == entry.get(key) for key in _SAME) for old in known):
                     return False

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from contextlib import closing, contextmanager, nullcontext, suppress
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -17,15 +21,19 @@ from numpy.typing import NDArray
 
 from ..data.cells import State, check_probabilities, usable
 from ..data.notes import Note
-from ..data.predictions import Predictions, begun
+from ..data.predictions import Predictions, begun, made_by
 from ..data.splitting import Splits, fingerprint
+from ..data.stored import outputs_of
 from ..docstrings import fill_with
 from ..exceptions import FileError, InputError, OutfoldError, invalid
-from . import schema
-from .convert import from_frame
+from . import guard, schema
 from .identity import refuse_mismatch
-from .tables import read_table
+from .reading import Header
 
+# Predictions that take no more memory than this are read when the file is opened.
+_AT_ONCE = 1 << 26
+# Bytes that are written before they are moved from the journal into the file.
+_JOURNAL = 1 << 25
 # Long enough for a file that is just being closed, short enough to be told that it is in use.
 _LOCK_SECONDS = 1.0
 
@@ -66,6 +74,9 @@ def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
 def load(path: str | os.PathLike[str]) -> Predictions:
     """Read the predictions of an .oof file; every version of the format so far can be read.
 
+    If the predictions take more than 64 MB of memory, they stay in the file until they are first asked for, and `sel` reads
+    only the part that it selects. The file must then stay as it is.
+
     Parameters: {path}
     Returns: {predictions}
 
@@ -76,61 +87,12 @@ def load(path: str | os.PathLike[str]) -> Predictions:
     ...     of.load(path).fingerprint == oof.fingerprint
     True
     """
-    path = followed(Path(path))
-    with clear_errors(path), closing(_open_to_read(path)) as db:
-        return begun(_read(db, path))
-
-
-@_document
-def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
-    """Predictions in a file: .oof, or a long table as .csv, .csv.gz or .parquet.
-
-    Parameters: {path}
-    **columns : str
-        The arguments of `from_frame`. By default the columns are called ``sample``, ``config``, ``label`` (or
-        ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat``, ``group`` and
-        ``predicted_label`` where there are such columns: the names `Predictions.to_frame` gives.
-    Returns: {predictions}
-
-    Examples: {files}
-    >>> import pandas
-    >>> table = pandas.DataFrame({"sample": [1, 2], "config": "a", "label": ["no", "yes"], "prediction": [0.2, 0.9]})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "table.csv")
-    ...     table.to_csv(path, index=False)
-    ...     of.read(path).response
-    'proba'
-    """
-    path = Path(path)
-    if path.suffix == ".oof":
-        if columns:
-            raise invalid(path.name, "is an .oof file, which needs no further arguments", f"got {', '.join(columns)}")
-        return load(path)
-    frame = read_table(path)
-    names = list(map(str, frame.columns))
-    chosen = _default_columns(names, columns)
-    needed = [name for name in ("sample", "config", "prediction") if name not in columns and chosen[name] == name]
-    absent = [name for name in needed if name not in names]
-    if absent:
-        shown = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
-        remedy = f"Give {', '.join(f'`{name}=...`' for name in absent)} to name what holds the predictions."
-        if "prediction" in absent:
-            remedy += " A table to train on, with one row per sample, is for the command outfold run."
-        problem = f"{path.name} has no column {' or '.join(map(repr, absent))}; its columns are {shown}"
-        raise InputError(problem, remedy=remedy)
-    return from_frame(frame, **chosen)
-
-
-def _default_columns(names: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `from_frame` that were not given, from the names `to_frame` writes."""
-    outputs = [name for name in names if name.startswith("prediction_")]
-    out: dict[str, Any] = {"sample": "sample", "config": "config", "label": "label", "prediction": "prediction"}
-    if "prediction" not in names and outputs:
-        out["prediction"] = outputs
-    if "label" not in names:
-        # Per-sample scores need no labels; a metric of labels will ask for them.
-        out["label"] = ("time", "event") if {"time", "event"} <= set(names) else None
-    return out | {key: key for key in ("fold", "repeat", "group") if key in names} | given
+    source = _Source(followed(Path(path)))
+    with source.connect() as db:
+        header = Header(db, guard.Room(source.path.name, source.size))
+        if header.at_once or header.n_bytes <= _AT_ONCE:
+            return begun(header.read(db))
+        return begun(header.stored(source.connect))
 
 
 class Store:
@@ -141,9 +103,12 @@ class Store:
     manager.
     """
 
-    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, db: sqlite3.Connection, memory: int) -> None:
         self.path = path
-        self._db = db
+        self._db, self._memory = db, memory
+        self._cells: schema.CellWriter
+        self._file = _identity(path)
+        self._lost: FileError | None = None
         self._read_header()
 
     @classmethod
@@ -158,12 +123,13 @@ class Store:
         with clear_errors(path, writing=True):
             if not path.exists():
                 facts = {**header.provenance, "identity": dict(identity)}
-                _create(path, replace(header, provenance=facts), replace_existing=False)
+                _create(path, made_by(header, facts), replace_existing=False)
             db = open_to_write(path)
             try:
-                store = cls(path, db)
+                store = cls(path, db, _memory_of(header))
                 refuse_mismatch(path.name, store._header, header, identity)
-                schema.migrate(db)
+                schema.migrate(db, store._header.criterion)
+                store._cells = schema.CellWriter(db)
                 store._extend(header)
             except BaseException:
                 db.close()
@@ -172,21 +138,21 @@ class Store:
 
     def write(self, cells: Iterable[Cell]) -> None:
         """Write cells in one transaction, all or none of them; a cell written before is replaced."""
-        rows = [self._row(cell) for cell in cells]
-        with self._transaction() as db:
-            schema.insert_cells(db, rows)
+        rows = [row for fold, some in groupby(cells, key=_FOLD) for row in self._rows(fold, list(some))]
+        with self._in_place(), schema.transaction(self._db):
+            self._cells.write(rows)
 
     def update(self, *, notes: Iterable[Note] | None = None, **provenance: Any) -> None:
         """Add to the provenance (a fact of the same name is replaced); `notes`, where given, replace the notes."""
-        with self._transaction() as db:
-            facts: dict[str, Any] = {"provenance": {**schema.read_about(db)["provenance"], **provenance}}
+        with self._changing() as db:
+            facts: dict[str, Any] = {"provenance": {**schema.provenance_of(db), **provenance}}
             if notes is not None:
                 facts["notes"] = [[note.code, note.text] for note in notes]
             schema.insert_about(db, facts)
 
     def grow(self, blocks: Mapping[str, Splits]) -> None:
         """Add the repeats of these splits that the blocks of these names do not have yet."""
-        with self._transaction() as db:
+        with self._changing("folds") as db:
             for name, splits in blocks.items():
                 marked = fingerprint(self._header.target, splits.folds, splits.train)
                 schema.insert_repeats(db, name, splits, marked, self._folds[name].shape[1])
@@ -194,8 +160,8 @@ class Store:
 
     def predictions(self) -> Predictions:
         """What is in the file now."""
-        with clear_errors(self.path):
-            return _read(self._db, self.path)
+        with clear_errors(self.path), _bounded(self._db, self.path) as size:
+            return Header(self._db, self._room(size)).read(self._db)
 
     def close(self) -> None:
         """Leave a single file behind, and let others have it."""
@@ -208,40 +174,79 @@ class Store:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self.close()
+        try:
+            if kind is None:
+                self._check_place()
+        finally:
+            self.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with clear_errors(self.path, writing=True), schema.transaction(self._db):
+    def _changing(self, *tables: str) -> Iterator[sqlite3.Connection]:
+        with self._in_place(), schema.changing(self._db, *tables):
             yield self._db
 
-    def _row(self, cell: Cell) -> tuple[Any, ...]:
-        """The cell as a row of the table, once it is known to fit this store."""
-        block = {schema.MAIN: self._header, **self._header.blocks}.get(cell.block)
-        if block is None or cell.config not in self._positions:
-            lacks = f"block {cell.block!r}" if block is None else f"configuration {cell.config!r}"
+    @contextmanager
+    def _in_place(self) -> Iterator[None]:
+        """A change of the file; SQLite would go on writing to a file that somebody has deleted."""
+        if self._lost is not None:
+            raise self._lost
+        with clear_errors(self.path, writing=True):
+            yield
+        self._check_place()
+
+    def _check_place(self) -> None:
+        if _identity(self.path) != self._file:
+            self._lost = self._rescued()
+            raise self._lost
+
+    def _rescued(self) -> FileError:
+        """The error on a file that is not in its place any more; what it held is saved elsewhere, as long as it is open."""
+        problem = f"{self.path} is gone: the file or its folder was deleted, moved or replaced during the run"
+        copy = Path(tempfile.mkdtemp(prefix="outfold-")) / self.path.name
+        try:
+            with closing(_connect(copy, "mode=rwc")) as db:
+                self._db.backup(db)
+                db.execute("PRAGMA journal_mode = DELETE")
+        except (OSError, sqlite3.Error) as error:
+            shutil.rmtree(copy.parent, ignore_errors=True)
+            return FileError(f"{problem}, and could not be saved elsewhere ({error})", remedy="Start again.")
+        remedy = f"Move that file to {self.path.parent}, and start again to go on."
+        return FileError(f"{problem}; all finished cells are saved in {copy}", remedy=remedy)
+
+    def _rows(self, fold: tuple[str, int, int], cells: list[Cell]) -> Iterator[schema.CellRow]:
+        """The cells of one fold as rows of the table, once they are known to fit this store."""
+        block = {schema.MAIN: self._header, **self._header.blocks}.get(fold[0])
+        strange = next((cell.config for cell in cells if cell.config not in self._positions), None)
+        if block is None or strange is not None:
+            lacks = f"block {fold[0]!r}" if block is None else f"configuration {strange!r}"
             raise InputError(f"{self.path.name} has no {lacks}", remedy="Open it with predictions that have one.")
-        blobs: tuple[Any, ...] = (None, None, None, None)
-        if cell.state == State.DONE:
-            values = _checked_values(cell, block, self._n_held_out(cell))
-            blobs = schema.blobs_of(values, _checked_labels(cell, block), block.response, cell.scores)
-        where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
-        seconds = None if cell.seconds is None else float(cell.seconds)
-        return (*where, State(cell.state).name.lower(), cell.message, seconds, *blobs)
+        done = [cell for cell in cells if cell.state == State.DONE]
+        values = iter(_checked_values(done, block, self._n_held_out(*fold)) if done else ())
+        for cell in cells:
+            blobs = None
+            if cell.state == State.DONE:
+                blobs = schema.blobs_of(next(values), _checked_labels(cell, block), block.response, cell.scores)
+            where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
+            seconds = None if cell.seconds is None else float(cell.seconds)
+            yield where, (_WORDS[cell.state], cell.message, seconds), blobs
 
     def _read_header(self) -> None:
-        self._header = _read(self._db, self.path, cells=False)
+        with _bounded(self._db, self.path) as size:
+            self._header = Header(self._db, self._room(size)).stored(lambda: nullcontext(self._db))
         self._positions = {name: i for i, name in enumerate(self._header.configs)}
         self._folds = {schema.MAIN: self._header.folds} | {name: b.folds for name, b in self._header.blocks.items()}
         self._sizes: dict[tuple[str, int], NDArray[np.intp]] = {}
 
-    def _n_held_out(self, cell: Cell) -> int:
+    def _room(self, size: int) -> guard.Room:
+        """Most of a file that has just been made is still to come, so it may ask for what its maker has in memory."""
+        return guard.Room(self.path.name, size, 4 * self._memory)
+
+    def _n_held_out(self, block: str, repeat: int, fold: int) -> int:
         """How many samples a cell holds out; counted once for all folds of a repeat."""
-        key = (cell.block, cell.repeat)
-        if key not in self._sizes:
-            self._sizes[key] = np.bincount(self._folds[cell.block][:, cell.repeat] + 1)[1:]
-        sizes = self._sizes[key]
-        return int(sizes[cell.fold]) if 0 <= cell.fold < len(sizes) else 0
+        if (block, repeat) not in self._sizes:
+            self._sizes[block, repeat] = np.bincount(self._folds[block][:, repeat] + 1)[1:]
+        sizes = self._sizes[block, repeat]
+        return int(sizes[fold]) if 0 <= fold < len(sizes) else 0
 
     def _extend(self, header: Predictions) -> None:
         """Add the configurations and blocks that the file does not have yet, and record what selects now."""
@@ -249,11 +254,11 @@ class Store:
         new = [i for i, name in enumerate(header.configs) if name not in self._positions]
         blocks = {name: block for name, block in header.blocks.items() if name not in known.blocks}
         if known.criterion.to_dict() != header.criterion.to_dict():
-            with self._transaction() as db:  # no prediction depends on it
+            with self._changing() as db:  # no prediction depends on it
                 schema.insert_criterion(db, header.criterion)
         if not new and not blocks:
             return
-        with self._transaction() as db:
+        with self._changing(*schema.COLUMNS) as db:
             start = known.n_configs
             schema.insert_configs(db, start, [header.configs[i] for i in new], [header.params[i] for i in new])
             specs = {**header.provenance.get("specs", {}), **known.provenance.get("specs", {})}
@@ -261,23 +266,44 @@ class Store:
             schema.insert_about(db, facts)
             for name, block in blocks.items():
                 schema.insert_block(db, name, block)
+        self._cells = schema.CellWriter(self._db)
         self._read_header()
 
 
-def _checked_values(cell: Cell, block: Predictions, n: int) -> NDArray[Any]:
-    """The predictions of a done cell that holds out `n` samples, unless the file could not be loaded with them."""
-    values, where = np.asarray(cell.values), f"{cell.config!r} in repeat {cell.repeat}, fold {cell.fold}"
-    shape = (n, *block.data.shape[3:])
-    if cell.values is None or values.shape != shape:
-        raise InputError(f"a done cell needs predictions of shape {shape}; {where} has {values.shape}.")
-    good = usable(values, block.response, values.ndim == 2) | (block.response == "none")
+def _memory_of(header: Predictions) -> int:
+    """Bytes that predictions take when all cells are done."""
+    blocks = (header, *header.blocks.values())
+    return sum(
+        8 * math.prod((b.n_repeats, b.n_configs, b.n_samples, *outputs_of(b))) + 9 * b.state.size for b in blocks
+    )
+
+
+_FOLD = attrgetter("block", "repeat", "fold")
+_WORDS = {state: state.name.lower() for state in State}
+
+
+def _checked_values(cells: list[Cell], block: Predictions, n: int) -> NDArray[Any]:
+    """The predictions of done cells that hold out `n` samples, unless the file could not be loaded with them."""
+    shape = (n, *outputs_of(block))
+    arrays = [np.asarray(cell.values) for cell in cells]
+    wrong = next((i for i, values in enumerate(arrays) if cells[i].values is None or values.shape != shape), None)
+    if wrong is not None:
+        given = f"{_name(cells[wrong])} has {arrays[wrong].shape}"
+        raise InputError(f"a done cell needs predictions of shape {shape}; {given}.")
+    values = np.stack(arrays)
+    good = usable(values, block.response, values.ndim == 3) | (block.response == "none")
     if block.response == "label" and block.target.classes is not None:
         good &= values < len(block.target.classes)
     if not good.all():
+        where = _name(cells[int(np.argmin(good.all(axis=1)))])
         raise InputError(f"a done cell holds usable predictions only; {where} has others", remedy="Mark it as failed.")
     if block.response == "proba":
-        check_probabilities(values[None, None], np.ones((1, 1, len(values)), dtype=bool))
+        check_probabilities(values[None], np.ones((1, *values.shape[:2]), dtype=bool))
     return values
+
+
+def _name(cell: Cell) -> str:
+    return f"{cell.config!r} in repeat {cell.repeat}, fold {cell.fold}"
 
 
 def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
@@ -307,9 +333,20 @@ def written_file(path: Path) -> Path:
     return path
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at this path; None if none is."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?{mode}"
-    return sqlite3.connect(uri, uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
+    db = sqlite3.connect(uri, uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
+    guard.restrict(db)
+    return db
 
 
 def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
@@ -364,6 +401,44 @@ def _put(draft: Path, path: Path, replace_existing: bool) -> None:
     os.replace(draft, path)
 
 
+class _Source:
+    """A file to read from, now and later, as long as it stays as it is."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size = path, 0
+        self._mark: tuple[int, ...] | None = None
+
+    @contextmanager
+    def connect(self) -> Iterator[sqlite3.Connection]:
+        """The database; every way in which it can fail is a `FileError`."""
+        with clear_errors(self.path), closing(_open_to_read(self.path)) as db:
+            found = self.path.stat()
+            mark = (found.st_ino, found.st_size, found.st_mtime_ns)
+            if self._mark not in (None, mark):
+                raise FileError(f"{self.path.name} has changed since it was loaded", remedy="Load it again.")
+            self._mark = mark
+            with _bounded(db, self.path) as self.size:
+                yield db
+
+
+@contextmanager
+def _bounded(db: sqlite3.Connection, path: Path) -> Iterator[int]:
+    """The size of the file, while no statement may read more than that; what the file cannot mean is a `FileError`."""
+    journal = path.with_name(path.name + "-wal")
+    size = path.stat().st_size + (journal.stat().st_size if journal.exists() else 0)
+    try:
+        with guard.bounded(db, size):
+            yield size
+    except OutfoldError as error:
+        raise error if isinstance(error, FileError) else _damaged(path, error) from error
+    except (LookupError, TypeError, ValueError, MemoryError, ArithmeticError, RecursionError, AssertionError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> FileError:
+    return FileError(f"{path.name} is damaged ({error})", remedy=_DAMAGED[1])
+
+
 def _open_to_read(path: Path) -> sqlite3.Connection:
     _check_exists(path)
     # What a process that was killed has left in a journal is taken up. Without a journal nobody is writing, and
@@ -374,9 +449,6 @@ def _open_to_read(path: Path) -> sqlite3.Connection:
         if left:
             db.execute("PRAGMA locking_mode = EXCLUSIVE")  # no shared memory file, which a full disk has no room for
         _check_format(db, path)
-        (page,) = db.execute("PRAGMA page_size").fetchone()
-        if not left and path.stat().st_size % page:
-            raise _file_error(sqlite3.SQLITE_CORRUPT, path)
     except BaseException:
         db.close()
         raise
@@ -395,6 +467,8 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         _check_format(db, path)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
+        (page,) = db.execute("PRAGMA page_size").fetchone()
+        db.execute(f"PRAGMA wal_autocheckpoint = {_JOURNAL // page}")
     except BaseException:
         db.close()
         raise
@@ -411,6 +485,7 @@ def _check_exists(path: Path) -> None:
 
 
 def _check_format(db: sqlite3.Connection, path: Path) -> None:
+    """Refuse what is no .oof file, what is cut short, and every table, view or trigger but ours."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if application != schema.APPLICATION_ID:
@@ -418,8 +493,14 @@ def _check_format(db: sqlite3.Connection, path: Path) -> None:
     if version > schema.SCHEMA:
         problem = f"{path.name} was made by a newer outfold (schema {version}); this one reads up to {schema.SCHEMA}"
         raise FileError(problem, remedy="Upgrade outfold.")
-    if db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-        raise _file_error(sqlite3.SQLITE_CORRUPT, path)
+    with _bounded(db, path) as size:
+        ((page,), (pages,)) = (db.execute(f"PRAGMA {what}").fetchone() for what in ("page_size", "page_count"))
+        if size % page and not path.with_name(path.name + "-wal").exists():
+            raise _file_error(sqlite3.SQLITE_CORRUPT, path)
+        guard.check_tables(db, schema.known_tables(version))
+        # Every value of a large file is checked on its way into memory; what is left are pages that nobody reads.
+        if page * pages <= _AT_ONCE and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise _file_error(sqlite3.SQLITE_CORRUPT, path)
 
 
 # -- errors ---------------------------------------------------------------------------------------------
@@ -471,6 +552,9 @@ _PROBLEMS = {
     sqlite3.SQLITE_NOTADB: ("{name} is not an .oof file", "Use `outfold.read` for tables (.csv, .parquet)."),
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_ERROR: _DAMAGED,
+    sqlite3.SQLITE_TOOBIG: _DAMAGED,
+    sqlite3.SQLITE_INTERRUPT: _DAMAGED,
+    sqlite3.SQLITE_MISMATCH: _DAMAGED,
     sqlite3.SQLITE_BUSY: _IN_USE,
     sqlite3.SQLITE_LOCKED: _IN_USE,
     sqlite3.SQLITE_READONLY: (
@@ -487,10 +571,3 @@ _PROBLEMS = {
         "Check that it is connected, has space and allows locks, or use a file on a local disk.",
     ),
 }
-
-
-def _read(db: sqlite3.Connection, path: Path, *, cells: bool = True) -> Predictions:
-    try:
-        return schema.read_predictions(db, cells=cells)
-    except (LookupError, TypeError, ValueError, MemoryError, OverflowError, RecursionError, AssertionError) as error:
-        raise FileError(f"{path.name} is damaged ({error})", remedy=_DAMAGED[1]) from error

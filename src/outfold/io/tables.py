@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,7 @@ def numbers_or_codes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] |
         return codes, words
     if values.dtype.kind not in "biuf":
         raise InputError(f"predictions must be numbers or labels; these are of type {values.dtype}.")
-    return values.astype(np.float64, copy=False), None
+    return values if values.dtype == np.float32 else values.astype(np.float64, copy=False), None
 
 
 def distinct_codes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -69,8 +70,9 @@ def distinct_codes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]
 
 def not_held_out(labels: NDArray[Any]) -> NDArray[np.bool_]:
     """True where a fold's label says that there is none."""
-    if labels.dtype.kind in "USO":
-        return np.isin(labels.astype(str), ["-1", "", "None", "nan", "<NA>"])
+    if labels.dtype.kind in "USO":  # as text one by one: NumPy would decode bytes
+        texts = np.array([str(label) for label in labels.flat], dtype=str).reshape(labels.shape)
+        return np.isin(texts, ["-1", "", "None", "nan", "<NA>"])
     return np.asarray((labels == NOT_HELD_OUT) | (labels != labels))
 
 
@@ -187,10 +189,16 @@ class LongTable:
         if missing.any():
             problem = f"column {name!r} has no value in row {int(np.argmax(missing.to_numpy()))}; every row needs one."
             raise InputError(problem)
-        codes, values = _factorize(series)
-        if in_order:
-            return codes, values
-        order = np.argsort(values, kind="stable")
+        try:
+            codes, values = _factorize(series)
+            if in_order:
+                return codes, values
+            order = np.argsort(values, kind="stable")
+        except TypeError:  # what has no hash or no order
+            problem = (
+                f"column {name!r} must hold numbers or texts; it holds lists, records, or values of several types."
+            )
+            raise InputError(problem) from None
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         return rank[codes], values[order]
@@ -228,7 +236,7 @@ def read_table(path: Path) -> Any:
         except Exception as error:
             raise not_a_table(path, error) from error
     remedy = "Run: pip install 'outfold[frames]'."
-    raise FileError(f"reading {path.name} needs pandas and pyarrow, or polars", remedy=remedy)
+    raise FileError(f"reading {path.name} needs pandas and pyarrow, or polars", remedy=remedy, page="extras")
 
 
 SEMICOLONS = "The file seems to be separated by semicolons; save it with commas."
@@ -242,7 +250,7 @@ def has_semicolons(path: Path) -> bool:
     try:
         with opener(path, "rt", errors="replace") as lines:
             header = lines.readline()
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return False
     return ";" in header and "," not in header
 

@@ -36,6 +36,11 @@ class Kernel(Scores, Protocol):
     n_configs: int
 
 
+def is_compact(kernel: Kernel) -> bool:
+    """Whether the kernel takes little more memory than the counts of many draws, as bytes, so that it may get them at once."""
+    return bool(getattr(kernel, "compact", False))
+
+
 def ratio(numerator: Array, denominator: Array, reuse: bool = False) -> Floats:
     """numerator / denominator in float64, NaN without a warning where the denominator is zero.
 
@@ -77,30 +82,67 @@ def mean_ratio(numerators: Sequence[Array], denominators: Sequence[Array]) -> Fl
     return ratio(top, bottom * present)
 
 
+# Numbers that a matrix product takes at once as floats, so that these stay small beside the bytes they come from.
+_PRODUCT = 1 << 22
+
+
 class Counter:
     """(b, C) weighted sums of small integers ``values`` (C, N), exact, by the fastest matrix product that is."""
 
     def __init__(self, values: Array) -> None:
-        self._single = values.astype(np.float32)
-        self._largest = float(np.abs(self._single).max(initial=0))
+        self._values = values if values.size > _PRODUCT else values.astype(np.float32)
+        self._largest = _largest(values)
 
     def __call__(self, weights: Array, totals: Floats | None = None) -> Array:
         """(b, C) sums under the (b, N) weights, whose totals may be given."""
         heaviest = (total(weights) if totals is None else totals).max(initial=0)
         dtype = np.float32 if heaviest * self._largest < EXACT32 else np.float64
-        return np.asarray(weights.astype(dtype) @ self._single.T.astype(dtype, copy=False))
+        sums: Array = np.zeros((len(weights), len(self._values)), dtype=dtype)
+        for rows in self._parts(len(weights)):
+            own: Array = self._values[:, rows].astype(dtype, copy=False)
+            some: Array = weights[:, rows].astype(dtype)
+            sums += some @ own.T
+        return sums
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) sums of the chosen rows of values."""
+        sums = np.zeros(len(weights))
+        for rows in self._parts(len(weights)):
+            own = self._values[:, rows][chosen].astype(np.float64)
+            sums += np.einsum("bn,bn->b", weights[:, rows].astype(np.float64), own)
+        return sums
+
+    def _parts(self, b: int) -> list[slice]:
+        """Columns that are taken together: whole numbers have the same sum in whatever order."""
+        c, n = self._values.shape
+        size = max(_PRODUCT // max(b, c, 1), 1)
+        return [slice(start, start + size) for start in range(0, n, size)]
+
+
+def _largest(values: Array) -> float:
+    """The largest magnitude, without a copy of the values."""
+    return max(abs(float(values.max(initial=0))), abs(float(values.min(initial=0))))
 
 
 def distinct(columns: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First index of each distinct ``columns[j]``, and for each j the position of its equal among those.
 
-    Many configurations predict the same: scoring each distinct column once is faster and makes their scores equal.
+    Many configurations predict the same: scoring each distinct column once is faster and makes their scores equal. Columns are
+    told apart by hashes, and those that have the same hash by their bytes, so that nothing is kept.
     """
-    seen: dict[bytes, int] = {}
-    inverse = np.fromiter((seen.setdefault(column.tobytes(), len(seen)) for column in columns), np.intp, len(columns))
-    first = np.full(len(seen), len(columns), dtype=np.intp)
-    np.minimum.at(first, inverse, np.arange(len(columns)))
-    return first, inverse
+    first: list[int] = []
+    seen: dict[int, list[int]] = {}
+    inverse = np.empty(len(columns), dtype=np.intp)
+    for j, column in enumerate(columns):
+        own = column.tobytes()
+        alike = seen.setdefault(hash(own), [])
+        found = next((i for i in alike if columns[first[i]].tobytes() == own), None)
+        if found is None:
+            found = len(first)
+            alike.append(found)
+            first.append(j)
+        inverse[j] = found
+    return np.array(first, dtype=np.intp), inverse
 
 
 class Expanded:
@@ -109,6 +151,7 @@ class Expanded:
     def __init__(self, kernel: Kernel, inverse: NDArray[np.intp]) -> None:
         self.n_configs = len(inverse)
         self._kernel, self._inverse = kernel, inverse
+        self.compact = is_compact(kernel)
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) metric of every configuration."""
@@ -171,7 +214,7 @@ def _integral(values: Array) -> bool:
     """Whether all values are integers small enough for an exact matrix product."""
     if values.dtype.kind not in "bui" and not np.array_equal(values, np.rint(values)):
         return False
-    return bool(np.abs(values, dtype=np.float64).max(initial=0) < EXACT32)
+    return _largest(values) < EXACT32
 
 
 class MeanKernel:
@@ -187,6 +230,7 @@ class MeanKernel:
         self._merged = len(first) < len(values)
         self._values = values[first] if self._merged else values
         self._count = Counter(self._values) if _integral(values) else None
+        self.compact = self._count is not None
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) mean of every configuration under each weighting."""
@@ -202,8 +246,11 @@ class MeanKernel:
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) mean of configuration ``chosen[i]`` under ``weights[i]``."""
+        chosen = self._inverse[chosen]
+        if self._count is not None:
+            return ratio(self._count.paired(weights, chosen), total(weights) * self._divisor)
         weights = weights.astype(np.float64, copy=False)
-        values = self._values[self._inverse[chosen]].astype(np.float64, copy=False)
+        values = self._values[chosen].astype(np.float64, copy=False)
         return ratio(np.einsum("bn,bn->b", weights, values), total(weights) * self._divisor)
 
 

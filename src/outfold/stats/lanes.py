@@ -4,11 +4,15 @@ Counts come transposed, (rows, b): the inner loops run over the b lanes of a row
 chooses the integer type of the accumulators by passing them in, so that every function compiles for few types.
 Plain loops instead of array expressions: they compile several times faster.
 """
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
 
 import numba
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
 from .compiling import compiled
 
@@ -16,88 +20,119 @@ from .compiling import compiled
 MAX_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 
+@intrinsic
+def _prefetch(typing, array, row, column):
+    """Ask for the cache line of ``array[row, column]``: rows come in the order of scores, which no processor foresees."""
+
+    def generate(context, builder, signature, arguments):
+        found = context.make_array(array)(context, builder, arguments[0])
+        item = cgutils.get_item_pointer(context, builder, array, found, arguments[1:], wraparound=False)
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [builder.bitcast(item, byte), word(0), word(3), word(1)])  # to read, often, data
+        return context.get_dummy_value()
+
+    return types.void(array, row, column), generate
+
+
 @compiled
-def auc_steps(scores, order, positive, steps, starts):
-    """Write each configuration's walk through its rows as steps of up to four rows of one class.
+def auc_walks(order, ranked, codes, walks, ends):
+    """Write each configuration's walk through its rows into ``walks`` (C, N + negatives), and where it ends into ``ends``.
 
     Two running sums make the statistic: ``level``, twice the negatives below, and the sum over positives of
     count times level. A negative row adds 2 to the level; where its tie group holds positives too it adds 1
-    before them and 1 after them. So a step is four rows, the first as 4 * row + what they add to the level
-    (0 for positive rows); the row N is an empty one.
+    before them and 1 after them. So a step of the walk is 4 * row + what it adds to the level, 0 for positive rows.
 
-    ``order`` (C, N) sorts the scores; ``steps`` (at least 1.5 C N, 4) receives the walks one after the other,
-    and ``starts`` (C + 1,) where they begin and end.
+    ``order`` (C, N) sorts the scores, ``ranked`` are the sorted scores, and ``codes`` (N,) the steps of rows without ties.
     """
     n_rows = order.shape[1]
-    n_steps = 0
     for c in range(order.shape[0]):
-        starts[c] = n_steps
-        last = -1  # what the last step adds
-        filled = 4  # how many of its rows are taken
-        start = 0
+        at = start = 0
         while start < n_rows:
-            score = scores[c, order[c, start]]
-            n_positive = int(positive[order[c, start]])
             stop = start + 1
-            while stop < n_rows and scores[c, order[c, stop]] == score:
-                n_positive += positive[order[c, stop]]
+            n_negative = codes[order[c, start]] & 2
+            while stop < n_rows and ranked[c, stop] == ranked[c, start]:
+                n_negative += codes[order[c, stop]] & 2
                 stop += 1
-            mixed = 0 < n_positive < stop - start
+            mixed = 0 < n_negative < 2 * (stop - start)
             for visit in range(3 if mixed else 1):
                 for i in range(start, stop):
-                    row = order[c, i]
-                    if mixed and positive[row] != visit % 2:
+                    code = codes[order[c, i]]
+                    if mixed and (code & 2 == 0) != (visit == 1):
                         continue
-                    adds = 0 if positive[row] else 1 if mixed else 2
-                    if last == adds and filled < 4:
-                        steps[n_steps - 1, filled] = row
-                        filled += 1
-                        continue
-                    steps[n_steps, 0] = 4 * row + adds
-                    for empty in range(1, 4):
-                        steps[n_steps, empty] = n_rows
-                    n_steps += 1
-                    last = adds
-                    filled = 1
+                    walks[c, at] = code - (mixed and visit != 1)
+                    at += 1
             start = stop
-    starts[-1] = n_steps
+        ends[c] = at
+
+
+# Steps of a walk that are asked for before they are taken.
+_AHEAD = 12
 
 
 @compiled
-def auc_lanes(steps, starts, counts, level, statistic, out):
+def auc_lanes(walks, ends, counts, most, level, part, statistic, out):
     """Twice the Mann-Whitney statistic of every configuration and lane, into ``out`` (C, b).
 
-    ``counts`` (N + 1, b) ends with a row of zeros; ``level`` and ``statistic`` (b,) are work space.
+    ``counts`` (N + 1, b) ends with a row of zeros; four of its numbers add up to one of the same type. ``level``, ``part`` and
+    ``statistic`` (b,) are work space: ``part`` holds the sum over no more than ``most`` positive rows, so that its type may be
+    a narrow one.
     """
     n_lanes = counts.shape[1]
+    empty = counts.shape[0] - 1
+    number = counts.dtype.type
     for c in range(out.shape[0]):
         for k in range(n_lanes):
             level[k] = 0
+            part[k] = 0
             statistic[k] = 0
-        for s in range(starts[c], starts[c + 1]):
-            adds = steps[s, 0] & 3
-            r0, r1, r2, r3 = steps[s, 0] >> 2, steps[s, 1], steps[s, 2], steps[s, 3]
-            if adds == 0:
+        i = ahead = n_positive = 0
+        while i < ends[c]:
+            while ahead < min(i + _AHEAD, ends[c]):
+                for k in range(0, n_lanes, 64):
+                    _prefetch(counts, walks[c, ahead] >> 2, k)  # type: ignore[call-arg]
+                ahead += 1
+            # Up to four rows of one kind at once.
+            adds = walks[c, i] & 3
+            r0 = walks[c, i] >> 2
+            r1 = r2 = r3 = empty
+            i += 1
+            if i < ends[c] and walks[c, i] & 3 == adds:
+                r1 = walks[c, i] >> 2
+                i += 1
+                if i < ends[c] and walks[c, i] & 3 == adds:
+                    r2 = walks[c, i] >> 2
+                    i += 1
+                    if i < ends[c] and walks[c, i] & 3 == adds:
+                        r3 = walks[c, i] >> 2
+                        i += 1
+            if adds:
                 for k in range(n_lanes):
-                    statistic[k] += (counts[r0, k] + counts[r1, k] + counts[r2, k] + counts[r3, k]) * level[k]
-            else:
+                    level[k] += number(counts[r0, k] + counts[r1, k] + counts[r2, k] + counts[r3, k]) * adds
+                continue
+            n_positive += 4
+            if n_positive > most:
                 for k in range(n_lanes):
-                    level[k] += (counts[r0, k] + counts[r1, k] + counts[r2, k] + counts[r3, k]) * adds
+                    statistic[k] += part[k]
+                    part[k] = 0
+                n_positive = 4
+            for k in range(n_lanes):
+                part[k] += number(counts[r0, k] + counts[r1, k] + counts[r2, k] + counts[r3, k]) * level[k]
         for k in range(n_lanes):
-            out[c, k] = statistic[k]
+            out[c, k] = statistic[k] + part[k]
 
 
 @compiled
-def auc_paired(steps, starts, weights, chosen, out):
-    """Twice the Mann-Whitney statistic of configuration ``chosen[i]`` under ``weights[i]`` (b, N + 1)."""
-    for i in range(weights.shape[0]):
-        c = chosen[i]
+def auc_paired(walks, ends, weights, rows, chosen, out):
+    """Twice the Mann-Whitney statistic of configuration ``chosen[i]`` under ``weights[rows[i]]``, (b, N)."""
+    for i in range(chosen.shape[0]):
+        c, row = chosen[i], rows[i]
         level = 0
         statistic = 0
-        for s in range(starts[c], starts[c + 1]):
-            adds = steps[s, 0] & 3
-            count = weights[i, steps[s, 0] >> 2] + weights[i, steps[s, 1]]
-            count += weights[i, steps[s, 2]] + weights[i, steps[s, 3]]
+        for s in range(ends[c]):
+            adds = walks[c, s] & 3
+            count = np.int64(weights[row, walks[c, s] >> 2])
             statistic += count * level * (adds == 0)
             level += count * adds
         out[i] = statistic

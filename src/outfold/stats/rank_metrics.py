@@ -20,10 +20,16 @@ from .within_folds import WithinFolds
 # Twice a number of pairs of samples is at most (total weight)**2, below 2**31 up to this total.
 INT32_TOTAL = 46_340
 _VECTOR = 32
+# Rows of one class that a compiled step takes at once, and the largest weight of which four are a byte with a sign.
+_STEP, _FOURTH = 4, 31
+# Lanes that are walked together: so many, or half of them if their counts would take more bytes than this.
+_LANES, _LANE_BYTES = 256, 1 << 27
+# More scores than this are sorted for the compiled loops at once, whatever is asked first.
+_MANY_SCORES = 1 << 22
+# Scores that a thread sorts at once; how many steps of a lane it takes to sort a score, and to walk a row in one lane.
+_SORTED, _SORTING, _ALONE = 1 << 20, 256, 16
 # Draws that the numpy paths take at once, so that their temporary arrays stay in the processor's cache.
 _PART = 32
-# One weighting of no more values than these is repeated for each configuration: in lanes most of a vector would be empty.
-_FEW_VALUES = 1 << 22
 
 
 def _padded(weights: Array) -> NDArray[np.signedinteger]:
@@ -34,13 +40,31 @@ def _padded(weights: Array) -> NDArray[np.signedinteger]:
     return counts
 
 
-def _count_type(weights: Array) -> type[np.int8 | np.int64]:
-    return np.int8 if weights.max(initial=0) <= np.iinfo(np.int8).max else np.int64
+def _count_type(weights: Array, largest: int = np.iinfo(np.int8).max) -> type[np.int8 | np.int64]:
+    return np.int8 if weights.max(initial=0) <= largest else np.int64
+
+
+def _lanes_of(weights: Array, largest: int = np.iinfo(np.int8).max) -> NDArray[np.signedinteger]:
+    """(N + 1, lanes) the transposed weights, with empty lanes to fill a vector and a row of zeros at the end.
+
+    As bytes, unless a weight is larger than that.
+    """
+    b, n = weights.shape
+    counts = np.empty((n + 1, -(-b // _VECTOR) * _VECTOR), dtype=_count_type(weights, largest))
+    counts[:n, :b] = weights.T
+    counts[:n, b:] = 0
+    counts[n] = 0
+    return counts
 
 
 def _sum_type(weights: Array) -> type[np.int32 | np.int64]:
     """The type in which twice a sum over pairs of rows cannot overflow."""
     return np.int32 if total(weights).max(initial=0) <= INT32_TOTAL else np.int64
+
+
+def _lanes_at_once(n: int) -> int:
+    """How many draws of n samples are walked together."""
+    return _LANES if n * _LANES <= _LANE_BYTES else _LANES // 2
 
 
 # Fills the statistics of some configurations, from counts (N + 1, lanes) and in sums of this type.
@@ -51,13 +75,11 @@ def _in_lanes(
     weights: Array, n_configs: int, walk: WalkBlock, lanes: ModuleType, dtype: type[np.float64] | None = None
 ) -> Array:
     """(C, b) statistics by a compiled walk over the rows, which takes the (b, N) weights as lanes of a vector."""
-    b, n = weights.shape
-    counts = np.zeros((n + 1, -(-b // _VECTOR) * _VECTOR), dtype=_count_type(weights))
-    counts[:n, :b] = weights.T
+    counts = _lanes_of(weights)
     sums = np.dtype(_sum_type(weights))
     out = np.empty((n_configs, counts.shape[1]), dtype=sums if dtype is None else dtype)
     share_out(lambda own: walk(own, counts, sums, out[own]), n_configs, counts.size * n_configs, lanes.MAX_THREADS)
-    return out[:, :b]
+    return out[:, : len(weights)]
 
 
 class AucKernel:
@@ -66,6 +88,8 @@ class AucKernel:
     A tie counts one half. Computed as twice the Mann-Whitney statistic, an integer, over twice the number of
     pairs (Hanley and McNeil 1982); NaN unless both classes have weight.
     """
+
+    compact = True
 
     def __init__(self, scores: Floats, positive: Array) -> None:
         self.n_configs = len(scores)
@@ -84,26 +108,39 @@ class AucKernel:
 
     def counts(self, weights: Array) -> tuple[Array, Floats]:
         """Numerators (b, C) and denominators (b,) of the areas, both integers."""
-        lanes = compiling.load_if_worth("lanes", weights.size * self.n_configs)
-        if lanes is not None and len(weights) == 1 and self._scores.size <= _FEW_VALUES:
-            every = np.repeat(weights, self.n_configs, axis=0)
-            return self._compiled_paired(lanes, every, np.arange(self.n_configs))[None], self.pairs(weights)
+        lanes = compiling.load_if_worth("lanes", self._steps(weights.size * self.n_configs))
+        if lanes is not None and len(weights) == 1:  # in lanes most of a vector would be empty
+            every = np.arange(self.n_configs)
+            return self._compiled_paired(lanes, weights, np.zeros_like(every), every)[None], self.pairs(weights)
         twice = self._numpy_lanes(weights) if lanes is None else self._compiled_lanes(lanes, weights)
         return twice.T, self.pairs(weights)
 
     def paired_counts(self, weights: Array, chosen: NDArray[np.intp]) -> tuple[Array, Floats]:
         """Numerators and denominators (b,) of the areas of the chosen configurations."""
-        lanes = compiling.load_if_worth("lanes", weights.size)
+        lanes = compiling.load_if_worth("lanes", self._steps(weights.size))
         if lanes is not None:
-            return self._compiled_paired(lanes, weights, chosen), self.pairs(weights)
+            return self._compiled_paired(lanes, weights, np.arange(len(weights)), chosen), self.pairs(weights)
         twice = np.empty(len(weights), dtype=np.int64)
         array_lanes.auc_paired(self._pair_order, self._positive, weights, chosen, twice)
         return twice, self.pairs(weights)
 
-    def _compiled_paired(self, lanes: ModuleType, weights: Array, chosen: NDArray[np.intp]) -> Array:
-        twice = np.empty(len(weights), dtype=np.int64)
-        lanes.auc_paired(*self._steps, _padded(weights), chosen, twice)
+    def _compiled_paired(
+        self, lanes: ModuleType, weights: Array, rows: NDArray[np.intp], chosen: NDArray[np.intp]
+    ) -> Array:
+        """The numerators of configuration chosen[i] under weights[rows[i]]."""
+        twice = np.empty(len(chosen), dtype=np.int64)
+        counts = np.ascontiguousarray(weights, dtype=None if weights.dtype == np.uint8 else np.int64)
+        walks, ends = self._walks
+
+        def walk(own: slice) -> None:
+            lanes.auc_paired(walks, ends, counts, rows[own], chosen[own], twice[own])
+
+        share_out(walk, len(chosen), len(chosen) * weights.shape[1] * _ALONE, lanes.MAX_THREADS)
         return twice
+
+    def _steps(self, n: int) -> int:
+        """What n counts take; of many scores also what it takes to sort them, which both ways do in their own form."""
+        return n if self._scores.size <= _MANY_SCORES else n + self._scores.size * _SORTING
 
     def pairs(self, weights: Array) -> Floats:
         """(b,) the denominators."""
@@ -111,27 +148,50 @@ class AucKernel:
         return 2 * positives * (total(weights) - positives)
 
     @cached_property
-    def _order(self) -> NDArray[np.intp]:
-        return np.argsort(self._scores, axis=1)
-
-    @cached_property
-    def _steps(self) -> tuple[Array, Array]:
-        c, n = self._scores.shape
-        steps = np.empty((c * (3 * n // 2 + 1), 4), dtype=np.int32)
-        starts = np.empty(c + 1, dtype=np.intp)
+    def _walks(self) -> tuple[Array, Array]:
+        """(C, N + negatives) the rows of each configuration as ``lanes.auc_walks`` has them, and (C,) where they end."""
         lanes = compiling.load("lanes")
         assert lanes is not None
-        lanes.auc_steps(self._scores, self._order, self._positive, steps, starts)
-        return steps, starts
+        (c, n), n_negative = self._scores.shape, int(np.sum(~self._positive))
+        # What is not written takes no memory.
+        walks, ends = np.empty((c, n + n_negative), dtype=np.int32), np.empty(c, dtype=np.intp)
+        codes = 4 * np.arange(n, dtype=np.int32) + np.where(self._positive, 0, 2).astype(np.int32)
+
+        def sort(own: slice) -> None:
+            for part in blocks(own.stop - own.start, max(_SORTED // max(n, 1), 1)):
+                some = slice(own.start + part.start, own.start + part.stop)
+                scores = np.ascontiguousarray(self._scores[some])
+                order = np.argsort(scores, axis=1)
+                ranked = np.take_along_axis(scores, order, axis=1)
+                lanes.auc_walks(order, ranked, codes, walks[some], ends[some])
+
+        share_out(sort, c, c * n * _SORTING, lanes.MAX_THREADS)
+        return walks, ends
 
     def _compiled_lanes(self, lanes: ModuleType, weights: Array) -> Array:
-        steps, starts = self._steps
+        """(C, b) numerators, for as many draws at once as fit into the memory that lanes may take."""
+        out = np.empty((self.n_configs, len(weights)), dtype=np.int64)
+        for draws in blocks(len(weights), _lanes_at_once(weights.shape[1])):
+            self._walk_lanes(lanes, weights[draws], out[:, draws])
+        return out
 
-        def walk(own: slice, counts: Array, dtype: np.dtype[Any], out: Array) -> None:
-            level, statistic = np.empty((2, counts.shape[1]), dtype=dtype)
-            lanes.auc_lanes(steps, starts[own.start : own.stop + 1], counts, level, statistic, out)
+    def _walk_lanes(self, lanes: ModuleType, weights: Array, out: Array) -> None:
+        walks, ends = self._walks
+        counts = _lanes_of(weights, _FOURTH)
+        # A positive row adds no more than this to a sum of levels, which are twice the negatives.
+        largest = 2 * int(total(weights).max(initial=0)) * int(weights.max(initial=0))
+        most = np.iinfo(np.uint32).max // max(largest, 1)
+        dtype = np.uint32 if most >= _STEP and largest <= np.iinfo(np.uint32).max else np.int64
 
-        return _in_lanes(weights, self.n_configs, walk, lanes)
+        def walk(own: slice) -> None:
+            level, part = np.empty((2, counts.shape[1]), dtype=dtype)
+            statistic = np.empty(counts.shape[1], dtype=np.int64)
+            found = np.empty((own.stop - own.start, counts.shape[1]), dtype=np.int64)
+            limit = most if dtype is np.uint32 else np.iinfo(np.int64).max
+            lanes.auc_lanes(walks[own], ends[own], counts, limit, level, part, statistic, found)
+            out[own] = found[:, : len(weights)]
+
+        share_out(walk, self.n_configs, counts.size * self.n_configs, lanes.MAX_THREADS)
 
     @cached_property
     def _pair_order(self) -> array_lanes.PairOrder:

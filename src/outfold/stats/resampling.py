@@ -21,6 +21,10 @@ _CACHED = 1 << 16
 _BYTE = 255
 
 
+# Counts that kernels which need no more than bytes get at once, and the least number of draws: small blocks of large draws.
+_TOGETHER, _LEAST_DRAWS = 1 << 27, 128
+
+
 def block_size(n: int) -> int:
     """Number of draws in a block: 256, fewer if a block would hold more than 16 million counts."""
     return BLOCK if n * BLOCK <= _LARGE else max(8, _LARGE // n)
@@ -31,7 +35,8 @@ class BootstrapDraws:
     """Draws with replacement of n samples, of whole groups, or within strata that keep their size; codes are (N,).
 
     Each block of draws has its own stream under the seed. `kept` holds blocks of draws of single samples, for others that
-    draw as many under the same seed.
+    draw as many under the same seed; of large ones, those that somebody holds. Where draws are large, blocks have few of them:
+    if `compact`, several come as one array.
     """
 
     n: int
@@ -39,23 +44,54 @@ class BootstrapDraws:
     groups: NDArray[np.intp] | None = None
     strata: NDArray[np.intp] | None = None
     kept: MutableMapping[tuple[int, ...], NDArray[Any]] | None = None
+    compact: bool = False
 
     def generator(self, block: int) -> np.random.Generator:
         """The random stream of a block."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_DRAW_STREAM, block)))
 
     def blocks(self, n_resamples: int) -> Iterator[NDArray[Any]]:
-        """The counts of `n_resamples` draws, a block at a time."""
-        for i, part in enumerate(blocks(n_resamples, block_size(self.n))):
-            yield self.block(i, part.stop - part.start)
+        """The counts of `n_resamples` draws, one or several blocks at a time."""
+        return (self.together(parts) for parts in self.parts(n_resamples))
+
+    def parts(self, n_resamples: int) -> list[list[tuple[int, slice]]]:
+        """The blocks of `n_resamples` draws, each by its number and its draws, in lists of those that come together."""
+        size = block_size(self.n)
+        every = list(enumerate(blocks(n_resamples, size)))
+        several = max(_TOGETHER // (size * self.n), _LEAST_DRAWS // size, 1) if self.compact and size < BLOCK else 1
+        return [every[part] for part in blocks(len(every), several)]
+
+    def together(self, parts: list[tuple[int, slice]]) -> NDArray[Any]:
+        """(b, N) the draws of these blocks."""
+        sizes = [(i, part.stop - part.start) for i, part in parts]
+        return self._held(sizes[0][0], sum(b for _, b in sizes), lambda: self._joined(sizes))
 
     def block(self, i: int, b: int) -> NDArray[Any]:
         """(b, N) the first draws of a block."""
-        if self.kept is None or self.groups is not None or self.strata is not None or b * self.n > _KEPT:
-            return self.counts(self.generator(i), b)
+        return self._held(i, b, lambda: self.counts(self.generator(i), b))
+
+    def _joined(self, sizes: list[tuple[int, int]]) -> NDArray[Any]:
+        """The draws of blocks, given by their numbers and sizes."""
+        if len(sizes) == 1:
+            return self.counts(self.generator(sizes[0][0]), sizes[0][1])
+        out, at = np.empty((sum(b for _, b in sizes), self.n), dtype=np.uint8), 0
+        for i, b in sizes:
+            counts = self.counts(self.generator(i), b)
+            if counts.dtype != out.dtype:
+                out = out.astype(counts.dtype)
+            out[at : at + b] = counts
+            at += b
+        return out
+
+    def _held(self, i: int, b: int, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """The b draws from a block on, as they are kept; of large ones only the last ones are."""
+        if self.kept is None or self.groups is not None or self.strata is not None:
+            return make()
         key = (self.n, self.seed, i, b)
         if key not in self.kept:
-            self.kept[key] = self.counts(self.generator(i), b)
+            for other in [other for other, counts in self.kept.items() if counts.size > _KEPT]:
+                del self.kept[other]
+            self.kept[key] = make()
         return self.kept[key]
 
     def counts(self, rng: np.random.Generator, b: int) -> NDArray[Any]:
@@ -72,12 +108,27 @@ class BootstrapDraws:
     @staticmethod
     def _draw(rng: np.random.Generator, b: int, n: int, strata: NDArray[np.intp] | None) -> NDArray[Any]:
         if strata is None:
-            return count_rows(rng.integers(0, n, size=(b, n), dtype=np.int32), n)
+            return _count_draws(rng, b, n)
         out = np.empty((b, n), dtype=np.int64)
         for stratum in np.unique(strata):
             members = np.flatnonzero(strata == stratum)
             out[:, members] = count_rows(rng.integers(0, len(members), size=(b, len(members))), len(members))
         return compact(out)
+
+
+def _count_draws(rng: np.random.Generator, b: int, n: int) -> NDArray[Any]:
+    """(b, N) counts of n of n samples, drawn b times; of large draws a part at a time, so that indices stay in the cache."""
+    if n <= _CACHED:
+        return count_rows(rng.integers(0, n, size=(b, n), dtype=np.int32), n)
+    before = rng.bit_generator.state
+    counts, one = np.zeros((b, n), dtype=np.uint8), np.uint8(1)
+    for row in counts:
+        for part in blocks(n, _CACHED):
+            np.add.at(row, rng.integers(0, n, size=part.stop - part.start, dtype=np.int32), one)
+    if np.any(counts.sum(axis=1, dtype=np.int64) < n):  # a byte ran over
+        rng.bit_generator.state = before
+        return np.stack([np.bincount(rng.integers(0, n, size=n, dtype=np.int32), minlength=n) for _ in range(b)])
+    return counts
 
 
 def predicted_counts(units: NDArray[np.intp], left: float, n_resamples: int, seed: int) -> Iterator[NDArray[Any]]:
@@ -164,22 +215,29 @@ def correct(
     """Draw, select, score; a draw that cannot be scored is drawn again from the stream of its block."""
     scores, others = np.empty((2, n_resamples))
     chosen, n_again = np.empty(n_resamples, dtype=np.intp), 0
-    for i, part in enumerate(blocks(n_resamples, block_size(bootstrap.n))):
-        open_draws = np.arange(part.start, part.stop)
-        counts, rng = bootstrap.block(i, len(open_draws)), None
-        for _ in range(_ATTEMPTS):
-            picks, values, others[open_draws] = _score(scoring, rule, counts, also)
-            scores[open_draws], chosen[open_draws] = values, picks
-            open_draws = open_draws[np.isnan(values)]
-            n_again += len(open_draws)
-            if not len(open_draws):
-                break
-            if rng is None:
-                rng = bootstrap.generator(i)
-                bootstrap.counts(rng, part.stop - part.start)  # those above
-            counts = bootstrap.counts(rng, len(open_draws))
-        else:
-            return Corrected(np.empty(0), np.empty(0, dtype=np.intp), n_again, np.empty(0))
+
+    def fill(draws: NDArray[np.intp], counts: NDArray[Any]) -> NDArray[np.intp]:
+        """Score these draws; which of them cannot be scored."""
+        chosen[draws], scores[draws], others[draws] = _score(scoring, rule, counts, also)
+        return draws[np.isnan(scores[draws])]
+
+    for parts in bootstrap.parts(n_resamples):
+        counts = bootstrap.together(parts)
+        fill(np.arange(parts[0][1].start, parts[-1][1].stop), counts)
+        del counts
+        for i, part in parts:
+            open_draws = part.start + np.flatnonzero(np.isnan(scores[part]))
+            rng = None
+            for _ in range(_ATTEMPTS - 1):
+                n_again += len(open_draws)
+                if not len(open_draws):
+                    break
+                if rng is None:
+                    rng = bootstrap.generator(i)
+                    bootstrap.counts(rng, part.stop - part.start)  # those above
+                open_draws = fill(open_draws, bootstrap.counts(rng, len(open_draws)))
+            if len(open_draws):
+                return Corrected(np.empty(0), np.empty(0, dtype=np.intp), n_again + len(open_draws), np.empty(0))
     return Corrected(scores, chosen, n_again, others)
 
 

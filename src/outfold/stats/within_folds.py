@@ -48,6 +48,8 @@ class WithinFolds:
     pairs, and half of the others as ties; so they can be subtracted.
     """
 
+    compact = True
+
     def __init__(self, build: Build, scores: Floats, folds: NDArray[np.integer]) -> None:
         self.n_configs = len(scores)
         self._build, self._given = build, scores
@@ -60,7 +62,7 @@ class WithinFolds:
         """The kernel of these scores, set apart by fold; the last configuration is the number of the fold."""
         order = np.argsort(scores, axis=1)
         rises = np.diff(np.take_along_axis(scores, order, axis=1), axis=1, prepend=-np.inf) > 0
-        ranks = np.empty_like(scores)
+        ranks = np.empty(scores.shape)
         np.put_along_axis(ranks, order, rises.cumsum(axis=1), axis=1)
         apart = ranks + self._by_fold * (scores.shape[1] + 1)
         return self._build(np.concatenate([apart, self._by_fold[None]]), np.arange(len(self._by_fold)))

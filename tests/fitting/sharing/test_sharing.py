@@ -451,7 +451,7 @@ of.collect(configs, X, y, of.Plan(folds=4, repeats=3), rng=5, store=path, n_jobs
 """
 
 
-@pytest.mark.parametrize(("n_jobs", "points"), [(1, (4, 10)), (2, (10,))])
+@pytest.mark.parametrize(("n_jobs", "points"), [(1, (10,)), (2, (10,))])
 def test_kill_and_resume_with_a_family_of_the_script(tmp_path, scripts, n_jobs, points):
     script, store, log = tmp_path / "script.py", tmp_path / "run.oof", str(tmp_path / "log")
     script.write_text(_SCRIPT)

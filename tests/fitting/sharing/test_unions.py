@@ -84,7 +84,7 @@ STRANDS = [
 COLUMNS = [[0, 1, 2], [3, 4, 5, 1], slice(0, 3), np.array([True, False, True, True, False, False]), [-1, 2, 4]]
 
 
-@settings(max_examples=15)
+@settings(max_examples=7)
 @given(st.data(), st.integers(0, 3))
 def test_random_feature_unions(drawn, seed):
     X, y = make_classification(60, 6, random_state=seed)
@@ -100,7 +100,7 @@ def test_random_feature_unions(drawn, seed):
     both(configs | {"plain": GaussianNB()}, X, y)
 
 
-@settings(max_examples=15)
+@settings(max_examples=7)
 @given(st.data(), st.integers(0, 3))
 def test_random_column_transformers(drawn, seed):
     X, y = make_classification(60, 6, random_state=seed)

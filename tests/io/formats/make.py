@@ -1,7 +1,8 @@
 """Makes the file of the present schema, which every later version must load: python tests/io/formats/make.py.
 
 Never make a file again whose schema has been released; add a file for the new one. Schema 1, v1.oof, held `make()`; schema 2,
-v2.oof, also what selects; schema 3, v3.oof, also scores of fitted models. Schema 4, v4.oof, holds `make_curves()`.
+v2.oof, also what selects; schema 3, v3.oof, also scores of fitted models. Schema 4, v4.oof, holds `make_curves()`;
+schema 5, v5.oof, `make_scored()`.
 """
 
 from __future__ import annotations
@@ -80,4 +81,4 @@ def make_curves() -> Predictions:
 
 
 if __name__ == "__main__":
-    print(save(make_curves(), Path(__file__).with_name("v4.oof")))
+    print(save(make_scored(), Path(__file__).with_name("v5.oof")))

@@ -32,7 +32,7 @@ from ..executor import (
     skipping_checks,
 )
 from ..limits import record_warnings
-from ..predict import RowPredictions
+from ..predict import MemberModel, RowPredictions
 from ..worker import Batch, FitOutcome, Pool
 from .family import Level, as_new, is_builtin, outcomes_differ
 from .plan import FamilyGroup, SharingPlan, SharingTemplate, make_plan
@@ -374,7 +374,8 @@ class _FamilyFit:
         except BaseException:
             return [self.executor.after_failure(self.batch, template, start) for template in self.unit]
         models = self._models()
-        first, *others = self._verified(list(map(self._outcome, self.unit, models, self._predict(models))))
+        outcomes = list(map(self._outcome, self.unit, models, self._predict(models)))
+        first, *others = self._verified(outcomes, models)
         return [first._replace(shared=first.shared.with_walk(self.end)), *others]
 
     def _models(self) -> list[_FamilyModel]:
@@ -473,9 +474,11 @@ class _FamilyFit:
         warnings = (*self.end.warnings, *fitted.warnings, *predicted.warnings)
         return outcome_of(self.batch, template, predicted.parts, seconds, warnings, shared)
 
-    def _verified(self, outcomes: list[FitOutcome]) -> list[FitOutcome]:
+    def _verified(self, outcomes: list[FitOutcome], models: Sequence[_FamilyModel]) -> list[FitOutcome]:
         """Fit one of them alone if it is this hold-out's turn; all of them, if the two differ."""
         mine = [i for i, outcome in enumerate(outcomes) if outcome.shared.group == self.group]
+        if is_builtin(self.family):  # what a family of ours leaves to the estimator needs no second fit
+            mine = [i for i in mine if isinstance(models[i].model, MemberModel)]
         picked = None
         if mine and self.executor.verify:
             picked = member_to_verify(self.batch, self.executor.groups, self.group, len(mine))

@@ -9,7 +9,7 @@ from typing import Any
 from ....exceptions import got, invalid
 from ...estimators import own_params
 from ..family import LEVELS, Family, Level, names_in
-from . import linear, logistic, neighbours, trees
+from . import forests, linear, logistic, neighbours, trees
 
 _registered: list[Family] = []
 
@@ -56,7 +56,8 @@ def known_families() -> tuple[Family, ...]:
     >>> "Ridge" in [family.name for family in known_families()]
     True
     """
-    return (*_registered, *neighbours.FAMILIES, *linear.FAMILIES, *logistic.FAMILIES, *trees.FAMILIES)
+    ours = (neighbours, linear, logistic, trees, forests)
+    return (*_registered, *(family for module in ours for family in module.FAMILIES))
 
 
 def family_of(estimator: Any, allowed: tuple[Level, ...]) -> Family | None:

@@ -1,0 +1,96 @@
+"""Predictions in a file of any kind: an .oof store, or a long or wide table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..data.predictions import Predictions
+from ..docstrings import fill_with
+from ..exceptions import InputError, invalid
+from .convert import from_frame
+from .store import load
+from .tables import read_table
+from .wide import SHAPES, find_models, is_long, to_long
+
+_document = fill_with({"path": "path : str or Path\n    The file.", "files": ">>> import os, tempfile, outfold as of"})
+
+
+@_document
+def read(path: str | os.PathLike[str], *, models: Sequence[str] | None = None, **columns: Any) -> Predictions:
+    """Predictions in a file: .oof, or a long or wide table as .csv, .csv.gz or .parquet.
+
+    A long table has one row for each sample and configuration. A wide table has one row for each sample and one column for each
+    configuration, beside ``sample``, ``label``, ``fold`` and ``group``. A table is wide if all other columns hold labels, or
+    probabilities of two classes, or if it has no labels and they hold scores from 0 to 1. Elsewhere `models` names these columns.
+
+    Parameters: {path}
+    models : sequence of str or None
+        The columns of a wide table that hold the predictions of one configuration each.
+    **columns : str
+        The arguments of `from_frame`. By default the columns are called ``sample``, ``config``, ``label`` (or
+        ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat``, ``group`` and
+        ``predicted_label`` where there are such columns: the names `Predictions.to_frame` gives.
+    Returns: {predictions}
+
+    Examples: {files}
+    >>> import pandas
+    >>> table = pandas.DataFrame({"sample": [1, 2], "config": "a", "label": ["no", "yes"], "prediction": [0.2, 0.9]})
+    >>> wide = pandas.DataFrame({"label": ["no", "yes"], "a": [0.2, 0.9], "b": [0.4, 0.7]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "table.csv")
+    ...     table.to_csv(path, index=False)
+    ...     of.read(path).response
+    ...     wide.to_csv(path, index=False)
+    ...     of.read(path).configs
+    'proba'
+    ('a', 'b')
+    """
+    path = Path(path)
+    if path.suffix == ".oof":
+        if columns or models is not None:
+            given = ", ".join([*columns, *(["models"] if models is not None else [])])
+            raise invalid(path.name, "is an .oof file, which needs no further arguments", f"got {given}")
+        return load(path)
+    frame = read_table(path)
+    names = list(map(str, frame.columns))
+    if models is None and not is_long(names, columns):
+        models = find_models(frame, columns)
+    if models is not None:
+        long, chosen = to_long(frame, models, columns)
+        return from_frame(long, **chosen)
+    chosen = _default_columns(names, columns)
+    needed = [name for name in ("sample", "config", "prediction") if name not in columns and chosen[name] == name]
+    absent = [name for name in needed if name not in names]
+    if absent:
+        raise InputError(_lacks(path, names, absent), remedy=_remedy(absent))
+    return from_frame(frame, **chosen)
+
+
+def _lacks(path: Path, names: list[str], absent: list[str]) -> str:
+    shown = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
+    return f"{path.name} has no column {' or '.join(map(repr, absent))}; its columns are {shown}"
+
+
+def _remedy(absent: list[str]) -> str:
+    remedy = f"Give {', '.join(f'`{name}=...`' for name in absent)} to name what holds the predictions."
+    if "prediction" in absent:
+        remedy = (
+            f"{SHAPES} {remedy} For a wide table, name the columns of the models with `models=...`. "
+            "A table to train on, with one row per sample, is for the command outfold run."
+        )
+    return remedy
+
+
+def _default_columns(names: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `from_frame` that were not given, from the names `to_frame` writes."""
+    outputs = [name for name in names if name.startswith("prediction_")]
+    out: dict[str, Any] = {"sample": "sample", "config": "config", "label": "label", "prediction": "prediction"}
+    if "prediction" not in names and outputs:
+        out["prediction"] = outputs
+    if "label" not in names:
+        # Per-sample scores need no labels; a metric of labels will ask for them.
+        out["label"] = ("time", "event") if {"time", "event"} <= set(names) else None
+    return out | {key: key for key in ("fold", "repeat", "group") if key in names} | given

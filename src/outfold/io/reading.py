@@ -1,0 +1,355 @@
+"""How `Predictions` come out of the tables of an .oof file, of this schema or an earlier one.
+
+The file may come from a stranger. Every value is checked for its type and range, and every array for its size before it is
+made; what is wrong is a `ValueError` or another error that `store` turns into a `FileError`.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.criterion import Criterion
+from ..data.predictions import Predictions, State
+from ..data.splitting import fingerprint
+from ..data.stored import StoredPredictions
+from ..data.target import Target
+from . import schema
+from .facts import Facts
+from .guard import Room
+from .values import loads, texts, unpack, whole_numbers
+
+# More folds than samples make no sense but a few.
+_MOST_FOLDS = 1000
+Connect = Callable[[], AbstractContextManager[sqlite3.Connection]]
+Columns = list[tuple[Any, ...]]
+
+
+class Header:
+    """Everything in a file but the predictions: labels, folds, configurations, facts, and the state of every cell."""
+
+    def __init__(self, db: sqlite3.Connection, room: Room) -> None:
+        (self._version,) = db.execute("PRAGMA user_version").fetchone()
+        self._room = room
+        with schema.transaction(db):
+            tables = {name: schema.columns_of(db, name) for name in schema.COLUMNS}
+            self._facts = Facts(db.execute("SELECT key, value FROM about").fetchall(), schema.MAIN)
+            self._check_digest(tables)
+            shared = self._shared(tables)
+            names = (*self._facts.blocks, schema.MAIN)
+            for table in ("folds", "train"):
+                if not {*tables[table][0]} <= {*names}:
+                    raise ValueError(f"{table} of an unknown block")
+            self._blocks: dict[str, _Block] = {}
+            self._fields: dict[str, dict[str, Any]] = {}
+            for name in names:
+                self._add_block(db, name, tables, shared)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether the numbers of a cell lie beside its state, so that they are read anyway."""
+        return bool(self._version < schema.WITH_DIGEST)
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that all predictions take."""
+        return sum(block.n_bytes for block in self._blocks.values())
+
+    def read(self, db: sqlite3.Connection) -> Predictions:
+        """The predictions with their arrays."""
+        with schema.transaction(db):
+            return self._whole(lambda block, fields: Predictions(**block.arrays(db, fields), **fields))
+
+    def stored(self, connect: Connect) -> Predictions:
+        """The predictions, whose arrays are read when they are asked for, by the connections that `connect` gives."""
+        return self._whole(lambda block, fields: StoredPredictions.of(_StoredNumbers(block, connect), fields))
+
+    def _whole(self, made: Callable[[_Block, dict[str, Any]], Predictions]) -> Predictions:
+        blocks: dict[str, Predictions] = {}
+        for name in self._facts.blocks:
+            blocks[name] = made(self._blocks[name], self._fields[name] | {"blocks": {}, "criterion": Criterion()})
+        main = self._fields[schema.MAIN] | {"blocks": blocks, "criterion": self._facts.criterion}
+        return made(self._blocks[schema.MAIN], main)
+
+    def _check_digest(self, tables: dict[str, Columns]) -> None:
+        if self._version < schema.WITH_DIGEST:
+            return
+        known = self._facts.digest
+        for name, columns in tables.items():
+            if known.get(name) != schema.digest_of(columns):
+                raise ValueError(f"the table {name} has changed")
+
+    def _shared(self, tables: dict[str, Columns]) -> dict[str, Any]:
+        """What all blocks have in common: labels, sample names, groups, configurations."""
+        positions, ids, labels, events, groups = tables["samples"]
+        _check_positions("samples", positions)
+        places, names, params = tables["configs"]
+        _check_positions("configurations", places)
+        types = self._facts["types"]
+        found = tuple(map(loads, params))
+        if not all(isinstance(values, dict) for values in found):
+            raise ValueError("parameters that have no names")
+        return {
+            "target": self._target(labels, events),
+            "samples": unpack(types["id"], ids, self._room.afford),
+            "groups": unpack(types["group"], groups, self._room.afford) if "group" in types else None,
+            "configs": texts(names, "names of configurations"),
+            "params": found,
+        }
+
+    def _target(self, labels: tuple[Any, ...], events: tuple[Any, ...]) -> Target:
+        task, classes = self._facts["task"], self._facts["classes"]
+        if (classes is not None) != (task in ("binary", "multiclass")):
+            raise ValueError("classes that do not fit the task")
+        if classes is not None:
+            code_of = {label: code for code, label in enumerate(classes)}
+            if not 2 <= len(code_of) == len(classes) or (task == "binary") != (len(classes) == 2):
+                raise ValueError("classes that do not fit the task")
+            codes = np.array([code_of[label] for label in labels], dtype=np.intp)
+            return Target(task, codes, unpack(self._facts["types"]["label"], classes, self._room.afford))
+        if task == "pointwise":
+            return Target(task, np.zeros(len(labels)))
+        y = np.array(labels)
+        if y.dtype.kind not in "iuf" or not np.isfinite(y).all():
+            raise ValueError("labels that are no numbers")
+        event = whole_numbers(events, 2, "events").astype(bool) if task == "survival" else None
+        return Target(task, y.astype(np.float64), event=event)
+
+    def _add_block(self, db: sqlite3.Connection, name: str, tables: dict[str, Columns], shared: dict[str, Any]) -> None:
+        facts = self._facts.of_block(name)
+        n_folds, outputs, marked = (facts.pop(key) for key in ("folds", "outputs", "fingerprint"))
+        target, configs = shared["target"], shared["configs"]
+        folds = _folds(name, tables["folds"], len(target))
+        if not folds.max() < n_folds <= max(len(target), _MOST_FOLDS):
+            raise ValueError("folds that do not fit the samples")
+        expected = (len(target.classes) if target.classes is not None else 0) if facts["times"] is None else None
+        if outputs is not None and outputs != (1 + len(facts["times"]) if expected is None else expected):
+            raise ValueError("a number of outputs that does not fit the classes or the times")
+        train = _train(name, tables["train"], (folds.shape[1], n_folds), len(target))
+        if fingerprint(target, folds, train) != marked:
+            raise ValueError("labels or folds are not those that were written")
+        shape = (folds.shape[1], len(configs), len(target), *([] if outputs is None else [outputs]))
+        n_cells = len(configs) * folds.shape[1] * n_folds
+        self._room.afford(9 * n_cells)
+        cells = _CellTable(db, name, self._version, configs, (len(configs), folds.shape[1], n_folds), self._room)
+        self._blocks[name] = _Block(name, self._version, shape, self._room)
+        self._fields[name] = {**facts, **shared, "folds": folds, "train": train, **cells.fields}
+
+
+def _check_positions(what: str, positions: Sequence[Any]) -> None:
+    if not positions or not np.array_equal(whole_numbers(positions, len(positions), what), np.arange(len(positions))):
+        raise ValueError(f"{what} are not numbered from 0 on")
+
+
+def _folds(name: str, columns: Columns, n_samples: int) -> NDArray[np.int32]:
+    """(N, R) the folds of a block."""
+    rows = [(repeat, blob) for block, repeat, blob in zip(*columns, strict=True) if block == name]
+    _check_positions("repeats", [repeat for repeat, _ in rows])
+    if any(type(blob) is not bytes or len(blob) != 4 * n_samples for _, blob in rows):
+        raise ValueError("folds that do not fit the samples")
+    folds = np.stack([np.frombuffer(blob, dtype="<i4") for _, blob in rows], axis=1).astype(np.int32)
+    if folds.min() < -1:
+        raise ValueError("folds that do not fit the samples")
+    return folds
+
+
+def _train(
+    name: str, columns: Columns, shape: tuple[int, int], n: int
+) -> dict[tuple[int, int], NDArray[np.intp]] | None:
+    """Training samples by (repeat, fold), where they are not simply all others."""
+    train = {}
+    for block, repeat, fold, blob in zip(*columns, strict=True):
+        if block == name:
+            whole_numbers([repeat], shape[0], "repeats of training samples")
+            whole_numbers([fold], shape[1], "folds of training samples")
+            train[repeat, fold] = whole_numbers(np.frombuffer(blob, dtype="<i4"), n, "training samples")  # type: ignore[arg-type]
+    return train or None
+
+
+class _CellTable:
+    """What the table ``cells`` says of the cells of a block, without their predictions."""
+
+    def __init__(
+        self, db: sqlite3.Connection, name: str, version: int, configs: tuple[str, ...], shape: Any, room: Room
+    ) -> None:
+        self._configs, self._shape = configs, shape
+        states = " ".join(f"WHEN '{state.name.lower()}' THEN {state.value}" for state in State)
+        query = f"SELECT config, repeat, fold, CASE state {states} ELSE -1 END, seconds FROM cells WHERE block = ?"
+        c, r, k, states_, seconds = list(zip(*db.execute(query, (name,)), strict=True)) or [()] * 5
+        at = self._positions(c, r, k)
+        if len(np.unique(at)) < len(at):
+            raise ValueError("a cell that is there twice")
+        self._state = np.zeros(shape, dtype=np.uint8)
+        self._state.flat[at] = whole_numbers(states_, len(State), "states of cells")
+        self._seconds = np.full(shape, np.nan)
+        self._seconds.flat[at] = np.array(seconds, dtype=np.float64)
+        if np.any(self._seconds < 0) or np.isinf(self._seconds).any():
+            raise ValueError("times that cannot be")
+        self._messages = self._read_messages(db, name)
+        self._scores: dict[str, NDArray[np.float64]] = {}
+        if version >= schema.WITH_SCORES:
+            self._read_scores(db, name, room)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As `Predictions` takes them."""
+        known = None if np.isnan(self._seconds).all() else self._seconds
+        return {"state": self._state, "seconds": known, "messages": self._messages, "live_scores": self._scores}
+
+    def _positions(self, c: Sequence[Any], r: Sequence[Any], k: Sequence[Any]) -> NDArray[np.intp]:
+        """Where the cells are in an array of all cells."""
+        index = [whole_numbers(v, n, "cells that do not exist,") for v, n in zip((c, r, k), self._shape, strict=True)]
+        return np.asarray(np.ravel_multi_index(tuple(index), self._shape), dtype=np.intp)
+
+    def _read_messages(self, db: sqlite3.Connection, name: str) -> dict[tuple[str, int, int], str]:
+        query = "SELECT config, repeat, fold, message FROM cells WHERE block = ? AND message IS NOT NULL"
+        rows = db.execute(query, (name,)).fetchall()
+        texts((message for *_, message in rows), "messages")
+        return {(self._configs[c], r, k): message for c, r, k, message in rows}
+
+    def _read_scores(self, db: sqlite3.Connection, name: str, room: Room) -> None:
+        """The scores that the fitted models got."""
+        query = (
+            "SELECT config, repeat, fold, scores FROM cells WHERE block = ? AND state = 'done' AND scores IS NOT NULL"
+        )
+        for c, r, k, text in db.execute(query, (name,)):
+            scores = loads(text)
+            if not isinstance(scores, dict):
+                raise ValueError("scores that have no names")
+            for metric, score in scores.items():
+                if metric not in self._scores:
+                    room.afford(8 * self._state.size * (len(self._scores) + 1))
+                    self._scores[metric] = np.full(self._shape, np.nan)
+                self._scores[metric][c, r, k] = np.nan if score is None else float(score)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Where the arrays of one block are, or a part of them."""
+
+    name: str
+    version: int
+    shape: tuple[int, ...]
+    room: Room
+    # Repeats and configurations of the file that are wanted, in this order; None: all.
+    repeats: list[int] | None = None
+    configs: list[int] | None = None
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that the predictions take."""
+        return 8 * math.prod(self.shape)
+
+    def arrays(self, db: sqlite3.Connection, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields ``data`` and ``labels`` of predictions whose other fields are known."""
+        into = _Arrays(self, fields)
+        for (r, k), rows in groupby(db.execute(self._query(), (self.name,)), key=itemgetter(0, 1)):
+            into.put(r, k, rows)
+        into.check_all_read()
+        return {"data": into.data, "labels": into.labels}
+
+    def part(self, part: tuple[Any, ...]) -> _Block:
+        """Some repeats, or some configurations in all repeats."""
+        index: list[int] = part[-1]
+        shape = (*self.shape[: len(part) - 1], len(index), *self.shape[len(part) :])
+        if len(part) == 1:
+            return replace(self, shape=shape, repeats=_of(self.repeats, index))
+        return replace(self, shape=shape, configs=_of(self.configs, index))
+
+    def _query(self) -> str:
+        wanted = "".join(
+            f" AND {column} IN ({', '.join(map(str, positions))})"
+            for column, positions in (("repeat", self.repeats), ("config", self.configs))
+            if positions is not None
+        )
+        scores = "scores" if self.version >= schema.WITH_SCORES else "NULL"
+        tables = "cells" if self.version < schema.WITH_DIGEST else "cells LEFT JOIN numbers ON id = numbers"
+        return (
+            f"SELECT repeat, fold, config, predictions, labels, checksum, {scores} FROM {tables} "
+            f"WHERE block = ? AND state = 'done'{wanted} ORDER BY repeat, fold, config"
+        )
+
+
+def _of(known: list[int] | None, index: list[int]) -> list[int]:
+    return index if known is None else [known[i] for i in index]
+
+
+class _Arrays:
+    """What the cells of a block are read into; the table of cells has been checked before."""
+
+    def __init__(self, block: _Block, fields: Mapping[str, Any]) -> None:
+        block.room.afford(block.n_bytes)
+        coded = fields["response"] == "label"
+        self.data = np.full(block.shape, -1, dtype=np.intp) if coded else np.full(block.shape, np.nan)
+        self.labels: NDArray[np.intp] | None = None
+        self._block = block
+        self._folds, self._configs = fields["folds"], fields["configs"]
+        self._done, self._n_read = int(np.sum(fields["state"] == State.DONE)), 0
+        self._row_of = {c: i for i, c in enumerate(block.configs)} if block.configs is not None else None
+        self._column_of = {r: i for i, r in enumerate(block.repeats)} if block.repeats is not None else None
+
+    def put(self, repeat: int, fold: int, rows: Any) -> None:
+        """The cells of one fold."""
+        r = repeat if self._column_of is None else self._column_of[repeat]
+        held_out = np.flatnonzero(self._folds[:, r] == fold)
+        done: list[Any] = []
+        blobs = []
+        for _, _, config, blob, labels, checksum, scores in rows:
+            c = config if self._row_of is None else self._row_of[config]
+            if blob is None or schema.checksum(blob, labels, scores) != checksum:
+                raise ValueError(
+                    f"the predictions of {self._configs[c]!r} in repeat {repeat}, fold {fold} have changed"
+                )
+            if labels is not None:
+                self._put_labels(r, c, held_out, labels)
+            done.append(c)
+            blobs.append(blob)
+        dtype = "<i4" if self.data.dtype.kind == "i" else "<f8"
+        values = np.frombuffer(b"".join(blobs), dtype=dtype)
+        self.data[r][np.ix_(done, held_out)] = values.reshape(len(done), len(held_out), *self.data.shape[3:])
+        self._n_read += len(done)
+
+    def _put_labels(self, repeat: int, config: int, rows: NDArray[np.intp], blob: bytes) -> None:
+        """The labels of a cell that are not the cut of its predictions."""
+        if self.labels is None:
+            self._block.room.afford(self._block.n_bytes)
+            self.labels = np.full(self.data.shape[:3], -1, dtype=np.intp)
+        labels = np.frombuffer(blob, dtype="<i4")
+        if len(labels) != len(rows) or labels.min(initial=0) < 0:
+            raise ValueError("labels that are no class codes")
+        self.labels[repeat, config, rows] = labels
+
+    def check_all_read(self) -> None:
+        """Each cell that the table calls done has been there, once."""
+        if self._n_read != self._done:
+            raise ValueError("cells that are there twice or not at all")
+
+
+class _StoredNumbers:
+    """The predictions of a block that are still in the file."""
+
+    def __init__(self, block: _Block, connect: Connect) -> None:
+        self._block, self._connect = block, connect
+        self._read: dict[str, Any] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._block.shape
+
+    def read(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        if self._read is None:
+            with self._connect() as db, schema.transaction(db):
+                self._read = self._block.arrays(db, fields)
+        return self._read
+
+    def part(self, part: tuple[Any, ...]) -> _StoredNumbers:
+        return _StoredNumbers(self._block.part(part), self._connect)

@@ -1,0 +1,98 @@
+"""Wide tables: one column for each model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import outfold as of
+from extras import pd, pl
+from outfold.cli import main
+from outfold.exceptions import InputError
+
+RNG = np.random.default_rng(0)
+LABELS = np.array(["no", "yes"])[RNG.integers(2, size=40)]
+
+
+def proba():
+    return {"sample": [f"s{i}" for i in range(40)], "label": LABELS, "small": RNG.random(40), "large": RNG.random(40)}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_wide_table_equals_the_long_one(tmp_path, ending):
+    wide = pd.DataFrame(proba() | {"fold": np.arange(40) % 5, "group": np.arange(40) // 2})
+    long = wide.melt(["sample", "label", "fold", "group"], var_name="config", value_name="prediction")
+    for name, table in (("wide", wide), ("long", long)):
+        path = tmp_path / f"{name}.{ending}"
+        table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path)
+    one, other = (of.read(tmp_path / f"{name}.{ending}") for name in ("wide", "long"))
+    assert one.configs == other.configs == ("small", "large")
+    assert np.array_equal(one.data, other.data)
+    assert one.fingerprint == other.fingerprint
+    assert np.array_equal(one.groups, other.groups)
+    assert one.n_folds == 5
+
+
+def test_columns_of_labels_need_no_sample_column(tmp_path):
+    table = pd.DataFrame({"y": ["a", "b", "c", "a"], "m1": ["a", "b", "b", "a"], "m2": ["c", "b", "c", "a"]})
+    table.to_csv(tmp_path / "labels.csv", index=False)
+    oof = of.read(tmp_path / "labels.csv", label="y")
+    assert oof.response == "label"
+    assert oof.scores("accuracy")[:, 0, 0].tolist() == [0.75, 0.75]
+
+
+def test_numbers_without_labels_are_scores_of_items(tmp_path):
+    table = pl.DataFrame({"sample": [1, 2, 3], "prompt a": [1, 0, 1], "prompt b": [0, 0, 1]})
+    table.write_csv(tmp_path / "items.csv")
+    oof = of.read(tmp_path / "items.csv")
+    assert oof.response == "pointwise"
+    assert oof.scores("mean")[:, 0, 0] == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_models_name_the_columns_where_values_leave_a_doubt(tmp_path):
+    table = pd.DataFrame(
+        {"sample": range(6), "label": [1.5, 2, 3, 4, 5, 6], "ridge": [1.0, 2, 3, 4, 5, 7], "age": range(6)}
+    )
+    table.to_csv(tmp_path / "values.csv", index=False)
+    with pytest.raises(InputError, match="A wide table has one row per sample and one column per model"):
+        of.read(tmp_path / "values.csv")
+    oof = of.read(tmp_path / "values.csv", models=["ridge"])
+    assert (oof.configs, oof.response) == (("ridge",), "value")
+    with pytest.raises(InputError, match=r"models must be columns of the table.*got 'lasso'"):
+        of.read(tmp_path / "values.csv", models=["lasso"])
+
+
+def test_an_empty_field_is_a_prediction_that_was_not_made(tmp_path):
+    table = pd.DataFrame(proba() | {"fold": np.arange(40) % 5})
+    table.loc[table["fold"] == 2, "large"] = np.nan
+    table.to_csv(tmp_path / "wide.csv", index=False)
+    oof = of.read(tmp_path / "wide.csv")
+    assert (oof.state[1, 0] == of.State.DONE).tolist() == [True, True, False, True, True]
+
+
+def test_a_table_to_train_on_is_not_taken_for_predictions(tmp_path):
+    table = pd.DataFrame(
+        {"sample": range(40), "label": LABELS, "age": RNG.integers(20, 80, 40), "dose": RNG.random(40)}
+    )
+    table.to_csv(tmp_path / "train.csv", index=False)
+    with pytest.raises(
+        InputError, match="A table to train on, with one row per sample, is for the command outfold run"
+    ):
+        of.read(tmp_path / "train.csv")
+
+
+def test_the_command_line_reads_wide_tables(tmp_path, capsys):
+    pd.DataFrame(proba()).to_csv(tmp_path / "wide.csv", index=False)
+    assert main(["show", str(tmp_path / "wide.csv"), "--metric", "roc_auc"]) == 0
+    assert "small" in capsys.readouterr().out
+    table = pd.DataFrame({"sample": range(6), "y": range(6), "ridge": range(6), "lasso": range(1, 7)})
+    table.to_csv(tmp_path / "values.csv", index=False)
+    assert (
+        main(["show", str(tmp_path / "values.csv"), "--label", "y", "--models", "ridge,lasso", "--response", "value"])
+        == 0
+    )
+    assert "lasso" in capsys.readouterr().out
+    assert main(["show", str(tmp_path / "values.csv")]) == 2
+    printed = capsys.readouterr().err
+    assert "name the columns of the models with --models" in printed
+    assert "sample, label, model_a, model_b" in printed
