@@ -237,7 +237,8 @@ def test_files_that_cannot_be_read_are_1(capsys, tmp_path):
         code, out, err = call(capsys, "estimate", tmp_path / name, "--metric", "accuracy")
         assert (code, out) == (1, "")
         assert err.startswith("outfold: ")
-        assert err.count("\n") == 1
+        assert err.count("\n") == 2
+        assert err.endswith(f"\nnote: outfold explain {'files' if name.endswith('csv') else 'stores'} says more\n")
 
 
 def test_a_table_without_the_column_lists_the_columns(capsys, tmp_path):
@@ -467,7 +468,10 @@ def test_run_wrong_usage(capsys, few, table, tmp_path, more, code, says):
 
 def test_run_without_the_file_or_the_folder(capsys, table, tmp_path):
     code, _, err = call(capsys, "run", tmp_path / "none.csv", "--target", "y")
-    assert (code, err) == (1, f"outfold: there is no file {tmp_path / 'none.csv'}.\n")
+    assert (code, err) == (
+        1,
+        f"outfold: there is no file {tmp_path / 'none.csv'}.\nnote: outfold explain tables says more\n",
+    )
     code, _, err = call(capsys, "run", table, "--target", "outcome", "-o", table)
     assert code == 1
     assert "cannot be made or used" in err

@@ -74,7 +74,7 @@ def test_all_pairs_and_a_control(capsys, file, artifact):
     expected = compare.pairs(artifact, "accuracy", control="x")
     assert [float(r["adjusted"]) for r in rows] == pytest.approx(expected.adjusted)
     _, out, _ = call(capsys, "compare", file, "x", "y", "z", "--all", "--metric", "accuracy", "--format", "latex")
-    assert out == f"{compare.pairs(artifact, 'accuracy', configs=['x', 'y', 'z']).to_latex()}\n"
+    assert out == f"{compare.pairs(artifact, 'accuracy', configs=['x', 'y', 'z']).to_latex(caption=True)}\n"
 
 
 def test_two_files(capsys, artifact, tmp_path):
@@ -141,7 +141,23 @@ def test_rank_is_the_library_call(capsys, scores):
     _, out, _ = call(capsys, "rank", scores, "--test", "friedman", "--lower-is-better", "--format", "json")
     assert json.loads(out)["greater_is_better"] is False
     _, out, _ = call(capsys, "rank", scores, "--format", "latex")
-    assert out.startswith(r"\begin{tabular}")
+    assert out == f"{rank.nemenyi(frame, greater_is_better=True).to_latex(caption=True)}\n"
+    assert r"\caption{Mean ranks of 4 algorithms over" in out
+    assert "Critical difference" in out
+    _, out, _ = call(capsys, "rank", scores, "--format", "prose")
+    assert out == f"{rank.nemenyi(frame, greater_is_better=True).to_prose()}\n"
+
+
+@pytest.mark.parametrize(("ending", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_rank_and_compare_draw_pictures_by_matplotlib(capsys, scores, artifact, tmp_path, ending, begins):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (outfold[plot])")
+    path = tmp_path / f"picture.{ending}"
+    assert call(capsys, "rank", scores, "--picture", path)[0] == 0
+    assert path.read_bytes().startswith(begins)
+    file = artifact.save(tmp_path / "run.oof")
+    path.unlink()
+    assert call(capsys, "compare", file, "x", "y", "--metric", "accuracy", "--picture", path)[0] == 0
+    assert path.read_bytes().startswith(begins)
 
 
 @pytest.mark.parametrize(("ending", "begins"), [("svg", "<svg"), ("tex", r"\begin{tikzpicture}")])
@@ -156,7 +172,7 @@ def test_rank_draws_the_picture(capsys, scores, tmp_path, ending, begins):
     [
         (["--test", "bonferroni_dunn"], "needs --control"),
         (["--test", "nemenyi", "--control", "a"], "nemenyi compares all with all"),
-        (["--picture", "cd.png"], "must end in .svg or .tex"),
+        (["--picture", "cd.gif"], "must end in .svg, .png, .pdf or .tex"),
         (["--control", "e"], "no algorithm 'e'"),
         (["--alpha", "5"], "--alpha must lie between 0 and 1"),
     ],

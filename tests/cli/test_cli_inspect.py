@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import tomllib
 
 import numpy as np
@@ -119,7 +120,8 @@ def test_what_cannot_be_done_gives_one_sentence(capsys, table, more, code, says)
     found, out, err = call(capsys, table, *more)
     assert (found, out) == (code, "")
     assert says in err
-    assert err.count("\n") == 1
+    assert err.count("\n") == 2
+    assert re.search(r"\nnote: outfold explain (tables|files|arguments) says more\n$", err)
 
 
 def test_a_table_of_an_id_and_a_label(capsys, tmp_path):

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
-import re
 import tracemalloc
-from contextlib import redirect_stdout
 from dataclasses import replace
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -584,18 +580,3 @@ def test_ranking_prints_and_converts():
 def test_many_algorithms_are_cut_in_print():
     text = str(rank.nemenyi(np.random.default_rng(0).random((12, 25))))
     assert "… and 5 more" in text
-
-
-DOCS = (Path(__file__).parents[2] / "docs" / "ranking.md").read_text()
-EXAMPLES = re.findall(r"```python\n(.*?)```\n```\n(.*?)```\n", DOCS, re.S)
-
-
-def test_the_page_prints_what_it_says(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert len(EXAMPLES) >= 3
-    scope: dict[str, object] = {}
-    for code, printed in EXAMPLES:
-        out = io.StringIO()
-        with redirect_stdout(out):
-            exec(compile(code, "ranking.md", "exec"), scope)
-        assert out.getvalue() == printed

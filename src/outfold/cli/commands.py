@@ -8,11 +8,11 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from .. import compare, estimate, metrics, rank
+from .. import compare, estimate, metrics, plot, rank
 from ..advice import advise
 from ..apps import demo
 from ..apps.serving import pages_of
@@ -35,6 +35,7 @@ from ..results import (
     Ranking,
     comparison_row,
 )
+from .explaining import add_explain
 from .inspecting import add_inspect
 from .loading import load
 from .options import (
@@ -52,7 +53,8 @@ from .options import (
     names,
     read_rule,
 )
-from .printing import estimate_row, print_as
+from .printing import estimate_row, for_paper, print_as
+from .reading import add_export, add_read
 from .running import add_run
 from .using import add_using
 
@@ -77,13 +79,15 @@ examples:
   outfold check out/run.oof
   outfold check out/run.oof --metric balanced_accuracy --ignore OF502,OF512 --strict
 
-The exit code is 0, whatever is found; with --strict it is 1 if there is an error. docs/checks has a page for each code.
+The exit code is 0, whatever is found; with --strict it is 1 if there is an error.
+`outfold explain OF301` prints the page of a code.
 [compare] test whether configurations really differ
 examples:
   outfold compare out/run.oof "logit(C=1)" "tree(max_depth=3, min_samples_leaf=5)"
   outfold compare old.oof --with new.oof old_model new_model --metric roc_auc
   outfold compare out/run.oof --all --adjust holm --metric accuracy
-  outfold compare out/run.oof --control "logit(C=1)" --format latex
+  outfold compare out/run.oof --control "logit(C=1)" --format latex      # a table with a caption; prose: a paragraph
+  outfold compare out/run.oof --all --picture differences.pdf
   outfold compare out/run.oof logit forest --by name      # each tuned inside the outer folds; needs outfold run --inner
   outfold compare out/run.oof "logit(C=0.1)" "logit(C=1)" --non-inferior 0.02      # worse by less than 0.02, if at all?
 
@@ -92,6 +96,7 @@ The plan of the predictions decides on the test; --test takes another. docs/comp
 examples:
   outfold rank scores.csv
   outfold rank scores.csv --control baseline --picture cd.svg
+  outfold rank scores.csv --format latex      # a table with a caption; prose: a paragraph
 
 scores.csv has one row per data set and one column per algorithm. A first column of text names the data sets.
 [report] write everything that predictions show to one html page
@@ -119,9 +124,12 @@ def add_commands(commands: Any) -> CommandParser:
     _add_advise(commands)
     add_inspect(commands)
     run_parser = add_run(commands)
+    add_read(commands)
     for add in (_add_show, _add_estimate, _add_check, _add_compare, _add_rank, _add_report, _add_open):
         add(commands)
+    add_export(commands)
     add_using(commands)
+    add_explain(commands)
     return run_parser
 
 
@@ -314,6 +322,8 @@ def _add_check(commands: Any) -> None:
 def _check(args: argparse.Namespace) -> int:
     found = check(_selecting(args), ignore=args.ignore)
     print_as(args.format, found, found.to_dict, lambda: [finding._asdict() for finding in found])
+    if found:
+        print(f"note: outfold explain {found[0].code} says more", file=sys.stderr)
     return 1 if args.strict and not found.ok else 0
 
 
@@ -347,14 +357,17 @@ def _add_compare(commands: Any) -> None:
     add_option(parser, "--null", type=float, metavar="D", help=null)
     add_margins(parser)
     add_draws(parser, draws="bootstrap or permutation draws")
-    add_format(parser, latex=True)
+    add_option(parser, "--picture", metavar="FILE", help="write the differences with intervals as .svg, .png or .pdf")
+    add_format(parser, "latex", "prose")
 
 
 # What says otherwise what is tested.
-_NOT_WITH_MARGIN = ("all", "control", "by", "adjust", "alternative", "rope", "null")
+_NOT_WITH_MARGIN = ("all", "control", "by", "adjust", "alternative", "rope", "null", "picture")
 
 
 def _compare(args: argparse.Namespace) -> None:
+    if args.picture is not None:
+        _check_file("picture", Path(args.picture), *_DRAWN)
     if given(args, "non_inferior", "equivalent"):
         _compare_within_margin(args)
         return
@@ -379,7 +392,9 @@ def _compare(args: argparse.Namespace) -> None:
         # `pairs` refuses options that the test does not have, for one pair as for many.
         found = compare.pairs(oof, args.metric, test=args.test, configs=configs, adjust="none", **options)[0]
     pairs = [found] if isinstance(found, Comparison) else found
-    print_as(args.format, found, found.to_dict, lambda: map(comparison_row, pairs), found.to_latex)
+    print_as(args.format, found, found.to_dict, lambda: map(comparison_row, pairs), for_paper(found))
+    if args.picture is not None:
+        _save_picture(args.picture, lambda: plot.difference(found))
 
 
 def _compare_within_margin(args: argparse.Namespace) -> None:
@@ -400,7 +415,9 @@ def _compare_within_margin(args: argparse.Namespace) -> None:
     ((name, margin),) = margins.items()
     found = getattr(compare, name)(oof, args.metric, *configs, margin=margin, test=args.test, **options)
     rows = [{key: values[0] for key, values in found._columns().items()}]
-    print_as(args.format, found, found.to_dict, lambda: rows, found.to_latex)
+    if args.format == "prose":
+        raise InputError("--format prose has no text for margins", remedy="Use text or latex.")
+    print_as(args.format, found, found.to_dict, lambda: rows, {"latex": found.to_latex})
 
 
 def _joined(args: argparse.Namespace) -> tuple[Predictions, list[str]]:
@@ -445,13 +462,13 @@ def _add_rank(commands: Any) -> None:
     drop = "drop: leave out data sets that lack a score"
     add_option(parser, "--missing", choices=["refuse", "drop"], default="refuse", help=drop)
     add_option(parser, "--alpha", type=float, default=0.05, metavar="A", help="level of the tests")
-    add_option(parser, "--picture", metavar="FILE", help="write the diagram of the ranks as .svg or .tex")
-    add_format(parser, latex=True)
+    add_option(parser, "--picture", metavar="FILE", help="write the diagram of the ranks as .svg, .png, .pdf or .tex")
+    add_format(parser, "latex", "prose")
 
 
 def _rank(args: argparse.Namespace) -> None:
     if args.picture is not None:
-        _check_file("picture", Path(args.picture), ".svg", ".tex")
+        _check_file("picture", Path(args.picture), *_DRAWN, ".tex")
     test = args.test or ("nemenyi" if args.control is None else "holm")
     if args.control is None and test == "bonferroni_dunn":
         raise InputError("--test bonferroni_dunn needs --control, the algorithm that all others are compared with.")
@@ -459,13 +476,26 @@ def _rank(args: argparse.Namespace) -> None:
         raise InputError(f"--control goes with --test holm or bonferroni_dunn; {test} compares all with all.")
     options = given(args, "control", "datasets", "algorithms", "alpha", "missing")
     found: Ranking = getattr(rank, test)(Path(args.scores), **options, greater_is_better=not args.lower_is_better)
-    print_as(args.format, found, found.to_dict, lambda: found.to_dict()["algorithms"], found.to_latex)
+    print_as(args.format, found, found.to_dict, lambda: found.to_dict()["algorithms"], for_paper(found))
     if args.picture is not None:
-        text = found.to_svg() if args.picture.endswith(".svg") else found.to_tikz()
-        try:
-            Path(args.picture).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"the picture {args.picture!r} could not be written ({error.strerror}).") from error
+        texts = {".svg": found.to_svg, ".tex": found.to_tikz}  # these need no matplotlib
+        _save_picture(args.picture, lambda: plot.critical_difference(found), texts)
+
+
+# Endings of pictures that matplotlib draws.
+_DRAWN = (".svg", ".png", ".pdf")
+
+
+def _save_picture(path: str, draw: Callable[[], Any], texts: Mapping[str, Callable[[], str]] | None = None) -> None:
+    """Write a picture: as text where that can be made, else drawn by matplotlib."""
+    ending = Path(path).suffix.lower()
+    try:
+        if texts is not None and ending in texts:
+            Path(path).write_text(texts[ending](), encoding="utf-8")
+        else:
+            draw().figure.savefig(path, bbox_inches="tight")
+    except OSError as error:
+        raise FileError(f"the picture {path!r} could not be written ({error.strerror}).") from error
 
 
 def _check_file(option: str, path: Path, *endings: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..data.predictions import Predictions
 from ..exceptions import InputError
-from ..io.store import read
+from ..io.files import read
 from ..io.tables import SEMICOLONS, has_semicolons
 from .options import COLUMNS
 
@@ -20,7 +20,7 @@ def load(args: argparse.Namespace) -> Predictions:
             values = named[several]
             named[several] = values[0] if len(values) == 1 else tuple(values)
     try:
-        return read(args.file, **named)
+        return read(args.file, models=args.models, **named)
     except InputError as error:
         if error.argument in COLUMNS.values():
             error.argument = f"{error.argument}="  # the column, where another option has the same name

@@ -117,7 +117,7 @@ COLUMNS |= {name: name for name in ("label", "prediction", "fold", "repeat", "gr
 
 def add_file(parser: CommandParser) -> None:
     """The file with the predictions, and the columns of a table."""
-    parser.add_argument("file", help="an .oof file, or a long table as .csv, .csv.gz or .parquet")
+    parser.add_argument("file", help="an .oof file, or a long or wide table as .csv, .csv.gz or .parquet")
     columns = parser.add_argument_group("columns of a .csv or .parquet table")
     for name in ("sample", "config-column", "fold", "repeat", "group"):
         default = name.removesuffix("-column")
@@ -126,6 +126,8 @@ def add_file(parser: CommandParser) -> None:
     for name, help in (("label", twice), ("prediction", each)):
         how = {"action": "append", "metavar": "COL", "help": f"{help} (default: {name})"}
         add_option(columns, f"--{name}", library=f"{name}=", **how)
+    wide = "the columns of a wide table that hold one model each, if their values leave a doubt"
+    add_option(columns, "--models", type=names, metavar="A,B", help=wide)
     kinds = "what the predictions are: label, score, proba, value, risk, pointwise"
     add_option(columns, "--response", metavar="R", help=kinds)
     add_option(columns, "--positive", metavar="LABEL", help="which of two classes is the positive one")
@@ -147,9 +149,9 @@ def add_margins(parser: CommandParser) -> None:
     add_option(parser, "--equivalent", type=float, metavar="M", help="do the two differ by less than M?")
 
 
-def add_format(parser: CommandParser, latex: bool = False) -> None:
-    """How the result is printed."""
-    choices = ["text", "json", "csv", *(["latex"] if latex else [])]
+def add_format(parser: CommandParser, *further: str) -> None:
+    """How the result is printed; `further` formats are those for a paper, latex and prose."""
+    choices = ["text", "json", "csv", *further]
     parser.add_argument("--format", choices=choices, default="text", help="output format (default: %(default)s)")
 
 

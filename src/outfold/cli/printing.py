@@ -6,6 +6,7 @@ import csv
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ..formatting import clean, csv_cell, json_ready
@@ -16,9 +17,9 @@ def print_as(
     text: object,
     facts: Callable[[], Mapping[str, Any]],
     rows: Callable[[], Iterable[Mapping[str, Any]]],
-    latex: Callable[[], str] = str,
+    paper: Mapping[str, Callable[[], str]] = MappingProxyType({}),
 ) -> None:
-    """Print the result in the format asked for."""
+    """Print the result in the format asked for; `paper` has what makes the formats for a paper."""
     if form == "json":
         print(json.dumps(json_ready(facts()), indent=2, allow_nan=False))
     elif form == "csv":
@@ -27,7 +28,12 @@ def print_as(
         writer.writeheader()
         writer.writerows(table)
     else:
-        print(clean(latex() if form == "latex" else text))  # names may come from anywhere
+        print(clean(paper[form]() if form in paper else text))  # names may come from anywhere
+
+
+def for_paper(result: Any) -> dict[str, Callable[[], str]]:
+    """What people paste: a LaTeX table with a caption, and a paragraph."""
+    return {"latex": lambda: str(result.to_latex(caption=True)), "prose": lambda: str(result.to_prose())}
 
 
 def _shown(value: Any) -> Any:

@@ -62,6 +62,8 @@ def add_run(commands: Any) -> CommandParser:
     add_option(parser, "--share", choices=["exact", "close", "none"], default="exact", help=closely)
     parser.add_argument("--explain", action="store_true", help="first print which fits the configurations share")
     add_work_options(parser)
+    where = "fit on a cluster: tcp://host:8786 (Dask), ray://host:10001 (Ray) or local:4 (processes of this machine)"
+    add_option(parser, "--cluster", metavar="ADDRESS", help=where)
     add_format(parser)
     return parser
 
@@ -132,6 +134,7 @@ def _run(args: argparse.Namespace) -> int:
             "rare_classes",
             "importance",
             "n_jobs",
+            "cluster",
             "seed",
             "timeout",
             "inner",

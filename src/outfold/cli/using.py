@@ -208,12 +208,12 @@ def _add_tied(commands: Any) -> None:
     add_file(parser)
     add_option(parser, "--metric", metavar="M", help="metric (default: the one recorded in the file)")
     add_draws(parser, 1000)
-    add_format(parser, latex=True)
+    add_format(parser, "latex")
 
 
 def _tied(args: argparse.Namespace) -> None:
     found = compare.tied_set(_load(args), args.metric, **given(args, "n_resamples", "confidence_level", "rng"))
-    print_as(args.format, found, found.to_dict, lambda: found.to_dict()["configurations"], found.to_latex)
+    print_as(args.format, found, found.to_dict, lambda: found.to_dict()["configurations"], {"latex": found.to_latex})
 
 
 def _add_samples_needed(commands: Any) -> None:

@@ -3,10 +3,10 @@
 What a search gives is imported at once; comparisons and advice when one of their names is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..data.notes import Note
+from ..laziness import lazy_names
 from ._base import Interval
 from ._estimates import Estimate
 from ._estimates import Intervals as Intervals
@@ -43,7 +43,7 @@ _LATER = {
     "_sample_size": "SamplesNeeded",
     "_stability": "Flips PlanComparison Stability",
 }
-_SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
+__getattr__, __dir__ = lazy_names(__name__, _LATER)
 
 __all__ = [
     "SEVERITIES",
@@ -92,14 +92,3 @@ __all__ = [
     "VarianceSplit",
     "Wins",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _SOURCES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found = getattr(import_module(f".{_SOURCES[name]}", __name__), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -38,6 +38,13 @@ class Simulation:
         Per-sample scores: 1 where a configuration is right, else 0.
     truth : ndarray of shape (C,)
         The true accuracies.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> made = of.simulate.correctness(40, 3, accuracy=[0.5, 0.7, 0.9])
+    >>> made.truth.tolist(), made.oof.configs
+    ([0.5, 0.7, 0.9], ('config 0', 'config 1', 'config 2'))
     """
 
     oof: Predictions
@@ -64,6 +71,13 @@ class Optimism(Result):
         Number of samples, and of configurations.
     method : {"exact", "simulation"}
         How `value` was found.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> found = of.simulate.optimism(40, 100, accuracy=0.85)
+    >>> round(found.naive, 3), round(found.truth, 3), round(float(found), 3)
+    (0.971, 0.85, 0.121)
     """
 
     value: float
@@ -116,6 +130,13 @@ class Advice(Result):
         (`simulate.optimism`); None where there is nothing to choose, or no accuracy.
     expected_seconds : float or None
         How long the fits take when all workers are busy all the time; None where the cost of one is not known.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> advice = of.advise(80, 150)
+    >>> advice.plan, advice.method, advice.fits
+    (Plan(4 x 10-fold), 'bbc', 6000)
     """
 
     goal: Goal
@@ -177,6 +198,13 @@ class Finding(NamedTuple):
         One sentence with the numbers at hand, and what to do.
     source, page : str
         Where the caveat comes from, and its page, relative to the documentation.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> finding = of.check(of.simulate.correctness(80, 150, accuracy=0.7).oof)[0]
+    >>> finding.code, finding.severity
+    ('OF531', 'caution')
     """
 
     code: str
@@ -199,6 +227,13 @@ class Checks(FrameResult, Sequence[Finding]):
         The metric that was checked, and the predictions in words.
     ignored : tuple of str
         Codes that were left out on request.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> found = of.check(of.simulate.correctness(80, 150, accuracy=0.7).oof)
+    >>> found.ok, found.codes
+    (True, ('OF531',))
     """
 
     findings: tuple[Finding, ...]

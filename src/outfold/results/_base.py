@@ -24,6 +24,13 @@ class Interval(NamedTuple):
     ----------
     low, high : float
         The lower and the upper end.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> low, high = of.intervals.wilson(45, 50)
+    >>> round(low, 3), round(high, 3)
+    (0.786, 0.957)
     """
 
     low: float

@@ -13,6 +13,7 @@ from .. import formatting
 from ..data.notes import Note
 from ..docstrings import document_result
 from ..formatting import count, number
+from . import _paper
 from ._base import Facts, FrameResult, Interval, Table, TableResult, fact_lines, method_facts
 
 Alternative = Literal["two-sided", "better", "worse"]
@@ -76,6 +77,19 @@ class TunedAlgorithm(NamedTuple):
         Its configurations.
     selected : dict of str to int
         In how many outer folds each configuration was selected, most often first; without those that never were.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> configs = of.grid("tree", DecisionTreeClassifier(), max_depth=[1, 2, 4])
+    >>> configs |= of.grid("stump", DecisionTreeClassifier(max_depth=1), min_samples_leaf=[1, 5])
+    >>> oof = of.collect(configs, X, y, of.Plan(folds=3), inner=True, progress=False)
+    >>> tree, stump = of.compare.algorithms(oof, "accuracy", "tree", "stump").algorithms
+    >>> tree.name, tree.selected
+    ('tree', {'tree(max_depth=2)': 3})
     """
 
     name: str
@@ -161,6 +175,17 @@ class Comparison(ComparisonTerms, FrameResult):
     probabilities : Probabilities or None
         Posterior probabilities of a Bayesian test.
     {reason, terms, notes, details}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60
+    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
+    >>> found = of.compare.mcnemar(oof, "mean", "new", "old")
+    >>> round(found.difference, 3), found.better, round(found.pvalue, 3)
+    (0.125, 'new', 0.041)
+    >>> print(found.wins)
+    better in 15, equal in 60, worse in 5 of 80 samples
     """
 
     a: str
@@ -320,9 +345,14 @@ class Comparison(ComparisonTerms, FrameResult):
     def _columns(self) -> dict[str, Any]:
         return {name: [value] for name, value in comparison_row(self).items()}
 
-    def to_latex(self) -> str:
-        """A table for a paper, with booktabs rules."""
-        return formatting.table_latex(*comparison_table([self]))
+    def to_latex(self, caption: bool = False) -> str:
+        """A table for a paper, with booktabs rules; a float with the test in its `caption`, if you ask for one."""
+        tabular = formatting.table_latex(*comparison_table([self]))
+        return _paper.with_caption(tabular, _paper.pair_caption(self), "comparison") if caption else tabular
+
+    def to_prose(self) -> str:
+        """A paragraph for a paper: scores, difference, interval, the size of the effect in words, and the test."""
+        return _paper.pair_prose(self)
 
 
 class OfOnePair:
@@ -408,6 +438,15 @@ class SequentialComparison(Described, FrameResult):
     bounds : tuple of float
         The range that the differences are known to lie in.
     {described, level, plan, notes}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 0], [1, 0], [1, 1], [1, 0]] * 10
+    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
+    >>> found = of.compare.e_process(oof, "mean", "new", "old")
+    >>> found.n, found.stop, found.pvalue < 0.01
+    (40, 9, True)
     """
 
     a: str
@@ -497,6 +536,15 @@ class Power(TableResult, FrameResult):
     plan : str or None
         How samples were held out.
     {notes}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60
+    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
+    >>> found = of.compare.power(oof, "mean", "new", "old", [0.1, 0.2], test="mcnemar", n_simulations=100)
+    >>> found.power.tolist()
+    [0.29, 1.0]
     """
 
     test: str

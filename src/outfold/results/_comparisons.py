@@ -15,7 +15,7 @@ from ..data.notes import Note
 from ..docstrings import document_result
 from ..exceptions import InputError
 from ..formatting import count, json_ready, make_frame, number
-from . import _diagram
+from . import _diagram, _paper
 from ._base import SHOWN, Facts, FrameResult, Interval, Table, TableResult, method_facts
 from ._comparison import (
     Comparison,
@@ -42,6 +42,14 @@ class Omnibus(Described, FrameResult):
         Such as ``Q`` or ``F``.
     {test}
     {level, plan, n_samples, notes, details}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 1, 0]] * 9 + [[0, 1, 1]] * 4 + [[1, 0, 0]] * 2 + [[1, 1, 1]] * 30
+    >>> found = of.compare.cochran_q(of.from_arrays(None, right, response="pointwise"), "mean")
+    >>> found.significant, round(found.pvalue, 3)
+    (True, 0.011)
     """
 
     method: str
@@ -160,6 +168,16 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
     omnibus : Omnibus or None
         The test of all configurations at once, if there is one.
     {reason, notes}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> folds = {"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81], "c": [0.70, 0.72, 0.75]}
+    >>> found = of.compare.pairs(of.from_scores(folds, n_train=60, n_test=30))
+    >>> len(found), found[1].a, found[1].b
+    (3, 'a', 'c')
+    >>> found.adjusted.round(2).tolist()
+    [0.62, 0.22, 0.22]
     """
 
     terms: ComparisonTerms
@@ -243,9 +261,18 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         rows = [comparison_row(pair) for pair in self]
         return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
-    def to_latex(self) -> str:
-        """A table for a paper, with booktabs rules."""
-        return formatting.table_latex(*comparison_table(list(self)))
+    def _adjusted_by(self) -> str:
+        return "" if self.adjusted is None or self.adjust == "none" else _ADJUSTED_BY[self.adjust]
+
+    def to_latex(self, caption: bool = False) -> str:
+        """A table for a paper, with booktabs rules; a float with the test in its `caption`, if you ask for one."""
+        tabular = formatting.table_latex(*comparison_table(list(self)))
+        text = _paper.pairs_caption(self, self._adjusted_by())
+        return _paper.with_caption(tabular, text, "comparisons") if caption else tabular
+
+    def to_prose(self) -> str:
+        """A paragraph for a paper: how many pairs differ, and the largest difference with its size in words."""
+        return _paper.pairs_prose(self, self._adjusted_by())
 
 
 _ADJUSTED_BY = {
@@ -275,6 +302,15 @@ class SetWins(OfOnePair, TableResult, FrameResult):
     adjust : str
         How p values are adjusted for the number of data sets.
     {notes}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> clear = of.from_scores({"a": [0.9, 0.8, 0.9, 0.9], "b": [0.6, 0.5, 0.7, 0.6]}, n_train=60, n_test=20)
+    >>> close = of.from_scores({"a": [0.9, 0.7, 0.8, 0.9], "b": [0.8, 0.8, 0.9, 0.7]}, n_train=60, n_test=20)
+    >>> found = of.rank.wins({"first": clear, "second": close}, None, "a", "b")
+    >>> print(found.significant)
+    better in 1, equal in 1, worse in 0 of 2 data sets
     """
 
     datasets: tuple[str, ...]
@@ -413,6 +449,14 @@ class Ranking(TableResult):
     control : str or None
         The algorithm that all others were compared with; None if all pairs were compared.
     {notes, details}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> tree, forest = [0.81, 0.70, 0.90, 0.66, 0.75, 0.62], [0.84, 0.75, 0.91, 0.71, 0.77, 0.69]
+    >>> found = of.rank.nemenyi({"tree": tree, "forest": forest}, "accuracy")
+    >>> found.algorithms, found.mean_ranks.tolist(), found.significant
+    (('tree', 'forest'), [2.0, 1.0], True)
     """
 
     algorithms: tuple[str, ...]
@@ -455,6 +499,15 @@ class Ranking(TableResult):
     def to_svg(self) -> str:
         """The critical difference diagram as an SVG picture; needs no other package."""
         return _diagram.svg(self.layout())
+
+    def to_latex(self, caption: bool = False) -> str:
+        """A table for a paper, with booktabs rules; a float with test and CD in its `caption`, if you ask for one."""
+        tabular = super().to_latex()
+        return _paper.with_caption(tabular, _paper.ranking_caption(self), "ranks") if caption else tabular
+
+    def to_prose(self) -> str:
+        """A paragraph for a paper: the test of all, the mean ranks, and which algorithms differ."""
+        return _paper.ranking_prose(self)
 
     def to_tikz(self) -> str:
         """The critical difference diagram as a ``tikzpicture`` for LaTeX."""

@@ -33,6 +33,19 @@ class Shift(NamedTuple):
         The p value, and the same after Holm's adjustment for the number of tests.
     test : str
         ``"Kolmogorov-Smirnov"`` or ``"chi-square"``.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = {"tree": DecisionTreeClassifier(max_depth=2)}
+    >>> oof = of.collect(tree, X[::2], y[::2], of.Plan(folds=5), metric="accuracy", progress=False)
+    >>> found = of.confront(oof, of.refit(oof, tree, X[::2], y[::2]), X[1::2], y[1::2])
+    >>> shift = found.target_shift
+    >>> shift.name, round(shift.pvalue, 2)
+    ('the target', 1.0)
     """
 
     name: str
@@ -84,6 +97,18 @@ class Confrontation(TableResult, FrameResult):
     when, data, labels : str
         Date and time, and hashes of the new features and labels.
     {notes}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = {"tree": DecisionTreeClassifier(max_depth=2)}
+    >>> oof = of.collect(tree, X[::2], y[::2], of.Plan(folds=5), metric="accuracy", progress=False)
+    >>> found = of.confront(oof, of.refit(oof, tree, X[::2], y[::2]), X[1::2], y[1::2])
+    >>> round(found.estimate, 2), round(found.observed, 2), found.compatible
+    (0.95, 0.95, True)
     """
 
     selected: str

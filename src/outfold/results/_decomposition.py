@@ -37,6 +37,17 @@ class BiasVariance(TableResult, FrameResult):
         Predictions of a sample, the mean over samples.
     plan : str
         How samples were held out.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> oof = of.collect(DecisionTreeClassifier(), X[50:, :2], y[50:], plan=of.Plan.bootstrap(20), progress=False)
+    >>> found = of.stability.bias_variance(oof)
+    >>> bool(abs(found.loss - (found.bias + found.adds - found.saves)).max() < 1e-9)
+    True
     """
 
     kind: str
@@ -84,6 +95,17 @@ class VarianceSplit(TableResult, FrameResult):
         The variance that the samples, one partition and one seed for each fit add to the score.
     n_units, n_repeats, n_seeds : int
         Number of samples (or groups), of repeats, and of seeds in each.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.tree import ExtraTreeClassifier
+    >>> oof = of.collect(ExtraTreeClassifier(), X, y, of.Plan(folds=5, repeats=3), seeds=3, progress=False)
+    >>> found = of.stability.variance(oof, "accuracy")
+    >>> found.n_units, found.n_repeats, found.n_seeds
+    (150, 3, 3)
     """
 
     metric: str
@@ -156,6 +178,13 @@ class VarianceComponents(TableResult, FrameResult):
         Variance of the score of a half, its correlation with the other half and with halves of other repeats.
     of_mean : float or None
         Variance of the mean score: variance (1 + rho1 + 2 (m-1) rho2) / (2m).
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> found = of.stability.variance_components([[0.81, 0.78], [0.84, 0.80], [0.79, 0.80]])
+    >>> found.n_repeats, round(found.mean, 3), found.rho1 is None  # one data set does not show correlations
+    (3, 0.803, True)
     """
 
     n_sets: int

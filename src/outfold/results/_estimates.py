@@ -75,6 +75,17 @@ class Estimate(FrameResult):
         Whether the configuration was named beforehand, not selected.
     own : str
         What the winner's score is called where it is no cross-validation score.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> oof = of.simulate.correctness(80, 150, accuracy=0.7).oof  # 150 equally good prompts on 80 questions
+    >>> found = of.estimate.bbc(oof, "mean")
+    >>> round(found.value, 2), round(found.naive, 2), round(found.optimism, 2)
+    (0.72, 0.84, 0.12)
+    >>> low, high = found.confidence_interval(0.9)
+    >>> print(f"{low:.2f} to {high:.2f}")
+    0.63 to 0.83
     """
 
     value: float

@@ -30,6 +30,15 @@ class MarginComparison(FrameResult):
         that it is better by the margin or more.
     alpha : float
         Level of the test.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 0]] * 9 + [[0, 1]] * 8 + [[1, 1]] * 250 + [[0, 0]] * 33
+    >>> oof = of.from_arrays(None, right, configs=["small", "large"], response="pointwise")
+    >>> found = of.compare.non_inferior(oof, "mean", "small", "large", margin=0.05)
+    >>> found.holds, round(found.pvalue, 4)
+    (True, 0.0007)
     """
 
     question: MarginQuestion

@@ -33,6 +33,17 @@ class Extrapolated(NamedTuple):
         The score that the fitted law has there.
     interval : Interval or None
         Its interval; None for a configuration that was selected by this score.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> curve = of.curves.learning(GaussianNB(), X[50:, :2], y[50:], sizes=[10, 20, 40, 80], metric="roc_auc")
+    >>> found = of.curves.power_law(curve).at(200)
+    >>> found.n, round(found.score, 2)
+    (200, 0.77)
     """
 
     config: str
@@ -61,6 +72,17 @@ class PowerLaw(TableResult, FrameResult):
         Level of the intervals.
     plan : str
         How samples were held out.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> curve = of.curves.learning(GaussianNB(), X[50:, :2], y[50:], sizes=[10, 20, 40, 80], metric="roc_auc")
+    >>> law = of.curves.power_law(curve)
+    >>> law.at(200).n, law.needed(0.99).n
+    (200, None)
     """
 
     metric: str

@@ -43,6 +43,17 @@ class SamplesNeeded(FrameResult):
         Level of the interval or of the test.
     assumes : tuple of str
         What the answer takes for granted. Read it: the answer looks beyond the samples at hand.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60
+    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
+    >>> found = of.compare.samples_needed(oof, "mean", "new", "old", test="mcnemar", n_simulations=50)
+    >>> found.n_now, found.n > found.n_now
+    (80, True)
+    >>> print(found.assumes[0])
+    the true difference is +0.1250, the observed one
     """
 
     question: str

@@ -39,6 +39,14 @@ class Selection(Result):
         How many configurations have the same best score, and how many the rule could pick.
     params : dict
         The parameters that tell the configuration from the others.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> oof = of.from_arrays(None, [[1, 1], [0, 1], [1, 0], [0, 1]], configs=["a", "b"], response="pointwise")
+    >>> found = of.select.best(oof, "mean")
+    >>> found.name, found.score, found.tied
+    ('b', 0.75, 1)
     """
 
     name: str
@@ -54,7 +62,7 @@ class Selection(Result):
     in_dict = "name index score metric rule aggregate tied n_candidates params"
 
     def _title(self) -> str:
-        return f"{self.name}   {self.metric} {number(self.score)} (cross-validation score, optimistic)"
+        return f"{self.name}   {self.metric} {number(self.score)} (score before correction, optimistic)"
 
     def _facts(self) -> Facts:
         tie = f", {self.tied} tied for first" if self.tied > 1 else ""
@@ -74,6 +82,14 @@ class TiedSet(TableResult, FrameResult):
         Their cross-validation scores, and p values of "this configuration is the best".
     n_candidates : int
         How many configurations were compared.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> correct = np.random.default_rng(0).random((80, 3)) < [0.9, 0.88, 0.5]
+    >>> found = of.compare.tied_set(of.from_arrays(None, correct, response="pointwise"), "mean")
+    >>> found.configs, found.n_candidates
+    (('config 0', 'config 1'), 3)
     """
 
     metric: str
@@ -125,6 +141,14 @@ class Baseline(NamedTuple):
         Its score.
     of : str
         Which model that is, such as ``always predicting benign``.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> predicted = [[0.1], [0.8], [0.6], [0.3], [0.2]]
+    >>> table = of.from_arrays([0, 1, 1, 0, 0], predicted, configs=["a"]).leaderboard("accuracy")
+    >>> table.baseline
+    Baseline(value=0.6, of='always predicting 0')
     """
 
     value: float
@@ -143,13 +167,21 @@ class Leaderboard(TableResult, FrameResult):
     scores, se : ndarray
         Their cross-validation scores, and standard errors over folds; NaN for fewer than two folds.
     ranks : ndarray of int
-        Their ranks, 1 for the best. Scores that differ by rounding only share a rank, and stand in the order you gave.
+        Their ranks, 1 for the best. Scores that differ by rounding only share a rank, in the order you gave.
     left_out : dict
         Configurations without a score, and why: dropped, failed or pending.
     selected, rule : str
         The configuration that is selected, which need not be the first, and how, in words; empty where none can be.
     baseline : Baseline or None
         The score of a model that learnt nothing, such as that of always predicting the majority class; None if it is not known.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> predicted = [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]]
+    >>> table = of.from_arrays([0, 1, 1, 0], predicted, configs=["a", "b"]).leaderboard("accuracy")
+    >>> table.configs, table.scores.tolist()
+    (('a', 'b'), [1.0, 0.5])
     """
 
     metric: str
@@ -217,6 +249,16 @@ class CurveLine:
         Score of each fold of each repeat; NaN where a fit failed or the metric is undefined.
     mean, low, high : ndarray
         The line, and the ends of its band.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> curve = of.curves.learning(GaussianNB(), X, y, sizes=[15, 120])
+    >>> curve.test.mean.round(2).tolist()
+    [[0.94, 0.97]]
     """
 
     values: NDArray[np.float64]
@@ -287,6 +329,16 @@ class LearningCurve(_Curve):
     bounds : tuple of float
         The range of the metric; infinite where there is none.
     {plan, n_samples, failures, notes}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> curve = of.curves.learning(GaussianNB(), X, y, sizes=[15, 60, 120])
+    >>> curve.sizes.tolist(), curve.test.mean.shape
+    ([15.0, 60.0, 120.0], (1, 3))
     """
 
     n_train: NDArray[np.intp]
@@ -361,6 +413,16 @@ class ValidationCurve(_Curve):
     plan : str
         How samples were held out.
     {failures, notes}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> curve = of.curves.validation(DecisionTreeClassifier(), X, y, "max_depth", [1, 2, 4], plan=5)
+    >>> curve.best_value, curve.one_standard_error_value
+    (4, 2)
     """
 
     param: str

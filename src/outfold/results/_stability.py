@@ -30,6 +30,15 @@ class Stability(TableResult, FrameResult):
         Rank by the running mean, 1 for the best, ties shared.
     leaders : tuple of str
         The configuration with the best running mean after each repeat.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> correct = np.random.default_rng(0).random((80, 2, 20)) < [[0.7], [0.8]]
+    >>> oof = of.from_arrays(None, correct, configs=["a", "b"], response="pointwise")
+    >>> found = of.stability.trace(oof, "mean")
+    >>> found.n_repeats, found.leaders[-1]
+    (20, 'b')
     """
 
     metric: str
@@ -104,6 +113,15 @@ class PlanComparison(TableResult, FrameResult):
         Spread and range of the canonical estimate.
     agreement : ndarray of shape (plans,)
         How often a canonical estimate picks the configuration that leads in the steady state.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> correct = np.random.default_rng(0).random((80, 2, 20)) < [[0.7], [0.8]]
+    >>> oof = of.from_arrays(None, correct, configs=["a", "b"], response="pointwise")
+    >>> found = of.stability.compare_plans([oof], "mean", fits=2)
+    >>> found.plans, found.configs
+    (('2x1',), ('a', 'b'))
     """
 
     metric: str
@@ -156,6 +174,17 @@ class Flips(OfOnePair, TableResult, FrameResult):
         That on all repeats together; None if the test takes one repeat only.
     size : int
         Repeats in each comparison.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> rng = np.random.default_rng(0)
+    >>> right = rng.random((60, 2, 20)) < [[0.85], [0.7]]
+    >>> folds = np.stack([rng.permutation(60) % 5 for _ in range(20)], axis=1)
+    >>> oof = of.from_arrays(None, right, folds=folds, configs=["a", "b"], response="pointwise")
+    >>> found = of.stability.flips(oof, "mean", "a", "b")
+    >>> round(found.flipped, 2), found.opposite, found.shares
+    (0.1, False, {'a': 0.1, 'b': 0.0, 'undecided': 0.9})
     """
 
     comparisons: tuple[Comparison, ...]

@@ -37,6 +37,17 @@ class Share(NamedTuple):
         The winner's share on all out-of-fold predictions, which also chose configuration and threshold.
     n : float
         Number of samples that it is a share of, on all out-of-fold predictions.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> rng = np.random.default_rng(0)
+    >>> ill = rng.random(120) < 0.3
+    >>> chance = 1 / (1 + np.exp(-rng.normal(2.0 * ill[:, None] - 1.5, 1.0, (120, 20))))  # 20 configurations
+    >>> oof = of.from_arrays(ill, chance, folds=np.arange(120) % 5, response="proba")
+    >>> share = of.estimate.at_threshold(oof, "roc_auc", threshold="youden", n_resamples=200)["sensitivity"]
+    >>> share.name, round(share.value, 2), round(share.naive, 2)
+    ('sensitivity', 0.89, 0.97)
     """
 
     name: str
@@ -84,6 +95,17 @@ class AtThreshold(TableResult, FrameResult):
     {details}
     spreads : dict
         What makes the interval of each share at another level.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> rng = np.random.default_rng(0)
+    >>> ill = rng.random(120) < 0.3
+    >>> chance = 1 / (1 + np.exp(-rng.normal(2.0 * ill[:, None] - 1.5, 1.0, (120, 20))))  # 20 configurations
+    >>> oof = of.from_arrays(ill, chance, folds=np.arange(120) % 5, response="proba")
+    >>> found = of.estimate.at_threshold(oof, "roc_auc", threshold="sensitivity=0.9", n_resamples=200)
+    >>> round(found.threshold, 2), round(found["specificity"].value, 2)
+    (0.44, 0.91)
     """
 
     threshold: float
@@ -219,6 +241,13 @@ class Calibration(NamedTuple):
         Its confidence interval.
     confidence_level : float
         Level of the intervals.
+
+    Examples
+    --------
+    >>> from outfold.results import Calibration, Interval
+    >>> found = Calibration(0.8, Interval(0.5, 1.1), 0.1, Interval(-0.3, 0.5), 0.95)
+    >>> found.slope_interval.high > 1  # a slope of 1, which is perfect, cannot be excluded
+    True
     """
 
     slope: float

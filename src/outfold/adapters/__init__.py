@@ -1,0 +1,78 @@
+"""Doors to other tools: their searches, logs and tables as `Predictions`.
+
+A function ``from_...`` takes an object of the other library, ``read_...`` takes its files. Each one ends in `Predictions`, which
+every estimate, comparison and report reads. The other libraries are imported only where one of these functions needs them.
+
+>>> from outfold import adapters
+>>> "from_search" in adapters.__all__
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._automl import from_autogluon, from_skore
+    from ._export import to_table, write_table
+    from ._helm import read_helm
+    from ._inspect import read_inspect
+    from ._lm_eval import read_lm_eval, read_lm_eval_results
+    from ._mlflow import log_mlflow, read_mlflow
+    from ._optuna import StudyCallback, from_study
+    from ._promptfoo import read_promptfoo
+    from ._sklearn import collect_search, from_cross_val_predict, from_search
+    from ._tables import read_mlr3, read_tidymodels
+    from ._weka import read_weka, read_weka_table
+
+# Where names come from; a module is imported when a name of it is first used.
+_NAMES = {
+    "_automl": ["from_autogluon", "from_skore"],
+    "_export": ["to_table", "write_table"],
+    "_helm": ["read_helm"],
+    "_inspect": ["read_inspect"],
+    "_lm_eval": ["read_lm_eval", "read_lm_eval_results"],
+    "_mlflow": ["log_mlflow", "read_mlflow"],
+    "_optuna": ["StudyCallback", "from_study"],
+    "_promptfoo": ["read_promptfoo"],
+    "_sklearn": ["collect_search", "from_cross_val_predict", "from_search"],
+    "_tables": ["read_mlr3", "read_tidymodels"],
+    "_weka": ["read_weka", "read_weka_table"],
+}
+_SOURCES = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = [
+    "StudyCallback",
+    "collect_search",
+    "from_autogluon",
+    "from_cross_val_predict",
+    "from_search",
+    "from_skore",
+    "from_study",
+    "log_mlflow",
+    "read_helm",
+    "read_inspect",
+    "read_lm_eval",
+    "read_lm_eval_results",
+    "read_mlflow",
+    "read_mlr3",
+    "read_promptfoo",
+    "read_tidymodels",
+    "read_weka",
+    "read_weka_table",
+    "to_table",
+    "write_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _SOURCES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f".{_SOURCES[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,158 @@
+"""Scores of single items by many models, as evaluations of language models log them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from ..arguments import check_choice
+from ..data.predictions import Predictions
+from ..exceptions import FileError, InputError, invalid
+from ..io.convert import from_arrays
+
+Missing: TypeAlias = Literal["refuse", "drop"]
+PathLike: TypeAlias = str | Path
+Paths: TypeAlias = PathLike | Sequence[PathLike]
+
+TEXTS = {
+    "group": (
+        "group : str or None\n    What names the cluster of an item, such as the passage that several questions are about. "
+        "Intervals and\n    tests then take whole clusters."
+    ),
+    "missing": (
+        'missing : {"refuse", "drop"}\n    What to do with items that lack the score of some model or epoch: refuse the logs, '
+        "or leave these\n    items out."
+    ),
+}
+
+
+class Item(NamedTuple):
+    """The score of one model on one item, in one epoch."""
+
+    model: str
+    item: str
+    score: float
+    repeat: int = 0
+    group: str | None = None
+
+
+def from_items(items: Iterable[Item], source: str, missing: Missing = "refuse") -> Predictions:
+    """Scores by item, model and epoch, in the order in which items and models first appear."""
+    check_choice(missing, get_args(Missing), "missing")
+    rows = list(items)
+    if not rows:
+        raise InputError("the logs hold no scored item", remedy="Look whether the evaluation kept its samples.")
+    models, names = list(dict.fromkeys(row.model for row in rows)), list(dict.fromkeys(row.item for row in rows))
+    repeats = sorted({row.repeat for row in rows})
+    places = [{name: at for at, name in enumerate(values)} for values in (names, models)]
+    epochs = {repeat: at for at, repeat in enumerate(repeats)}
+    P = np.full((len(names), len(models), len(repeats)), np.nan)
+    groups: dict[str, str | None] = {}
+    for row in rows:
+        at = places[0][row.item], places[1][row.model], epochs[row.repeat]
+        if not np.isnan(P[at]):
+            problem = f"{row.model!r} has two scores for item {row.item} in epoch {row.repeat}"
+            raise InputError(problem, remedy="Give one log for each model, or each prompt another name.")
+        P[at] = row.score
+        if groups.setdefault(row.item, row.group) != row.group:
+            raise InputError(f"item {row.item} belongs to two groups, {groups[row.item]} and {row.group}.")
+    whole = ~np.isnan(P).any(axis=(1, 2))
+    _refuse_missing(P, whole, names, models, missing)
+    kept = [name for name, complete in zip(names, whole, strict=True) if complete]
+    clusters = [groups[name] for name in kept]
+    if any(name is None for name in clusters) and not all(name is None for name in clusters):
+        lacking = kept[clusters.index(None)]
+        raise invalid("group", "must name something that every item has", f"item {lacking} has none")
+    known = None if clusters[0] is None else clusters
+    oof = from_arrays(None, P[whole], configs=models, groups=known, samples=kept, response="pointwise")
+    return replace(oof, provenance={"source": source, "items_left_out": int((~whole).sum())})
+
+
+def _refuse_missing(P: Any, whole: Any, names: list[str], models: list[str], missing: Missing) -> None:
+    if whole.all():
+        return
+    lacking = np.argwhere(np.isnan(P))[0]
+    what = f"{models[lacking[1]]!r} has no score for item {names[lacking[0]]}"
+    if missing == "refuse":
+        n = int((~whole).sum())
+        remedy = (
+            f"Use `missing='drop'` to leave out the {n:,} of {len(names):,} items that lack a score, or run them again."
+        )
+        raise InputError(f"{what} in each epoch that others have", remedy=remedy)
+    if not whole.any():
+        raise InputError(f"no item has a score of every model: {what}", remedy="Read fewer models.")
+
+
+# -- files --------------------------------------------------------------------------------------------------------
+
+
+def files_of(paths: Paths, pattern: str, kind: str) -> list[Path]:
+    """The files that are given, and those in given folders whose names fit the pattern, in the order of their names."""
+    given = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    found: list[Path] = []
+    for path in map(Path, given):
+        if not path.exists():
+            raise FileError(f"there is no file {path}.")
+        found += sorted(path.rglob(pattern)) if path.is_dir() else [path]
+    if not found:
+        raise FileError(f"{', '.join(map(str, given))} holds no {kind} ({pattern}).")
+    return found
+
+
+def read_json(path: Path, kind: str) -> Any:
+    """What a json file holds."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise FileError(f"{path.name} could not be read as {kind} ({error}).") from None
+
+
+def read_lines(path: Path, kind: str) -> Iterator[Any]:
+    """What the lines of a jsonl file hold."""
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                try:
+                    yield json.loads(line)
+                except json.JSONDecodeError as error:
+                    raise FileError(f"line {number} of {path.name} could not be read as {kind} ({error}).") from None
+
+
+def as_score(value: Any, what: str) -> float:
+    """A number, or True and False, as a score."""
+    if isinstance(value, (bool, int, float)):
+        return float(value)
+    raise InputError(f"{what} must be one number for each item; it is {value!r}.")
+
+
+def one_of(wanted: str | None, there: Sequence[str], argument: str, what: str) -> str:
+    """The name asked for, or the only one there is."""
+    if wanted is None and len(there) == 1:
+        return there[0]
+    if wanted in there:
+        return str(wanted)
+    needed = f"must name one of the {what}: {', '.join(there) or 'there are none'}"
+    raise invalid(argument, needed, "there are several" if wanted is None else f"got {wanted!r}")
+
+
+def inside(record: Any, name: str) -> str | None:
+    """The value under a name, or under a path of names with dots, as text; None if there is none."""
+    for part in name.split("."):
+        if not isinstance(record, Mapping) or part not in record:
+            return None
+        record = record[part]
+    return None if record is None else str(record)
+
+
+def distinct(names: Sequence[str], *further: Sequence[str]) -> list[str]:
+    """Names that differ: with the further texts behind those that are equal, as far as needed."""
+    out = list(names)
+    for texts in further:
+        twice = {name for name in out if out.count(name) > 1}
+        out = [f"{name} ({text})" if name in twice and text else name for name, text in zip(out, texts, strict=True)]
+    return out

@@ -1,0 +1,177 @@
+"""lm-evaluation-harness: ``samples_*.jsonl`` (``--log_samples``) and ``results_*.json``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..data.predictions import Predictions
+from ..docstrings import fill_with
+from ..exceptions import InputError, invalid
+from ._items import TEXTS, Item, Missing, Paths, as_score, files_of, from_items, inside, one_of, read_json, read_lines
+
+_KIND = "samples of lm-evaluation-harness"
+_NAME = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
+
+_document = fill_with(TEXTS)
+
+
+@_document
+def read_lm_eval(
+    paths: Paths | Mapping[str, Paths],
+    *,
+    task: str | None = None,
+    metric: str | None = None,
+    filter: str | None = None,
+    group: str | None = None,
+    missing: Missing = "refuse",
+) -> Predictions:
+    """Scores of single items from lm-evaluation-harness, which writes them with ``--log_samples``.
+
+    Parameters
+    ----------
+    paths : path, sequence of paths, or dict of str to these
+        The output folder of the harness, or files ``samples_*.jsonl`` of several models. By default a model has the name that its
+        folder's results tell. A dict names the models (or prompts) itself; several files of one name are epochs.
+    task : str or None
+        The task; None reads all tasks that are there, and names items by task and number.
+    metric : str or None
+        Which score of an item to read, such as ``"acc"``; greater is better. None if there is only one.
+    filter : str or None
+        Which filter of the answers, such as ``"strict-match"``. None if there is only one.
+    {group}
+        It is a key of the document: ``"passage_id"``.
+    {missing}
+    Returns: {predictions}
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> import outfold as of
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for model, right in {"small": [1, 0, 0], "large": [1, 1, 0]}.items():
+    ...     rows = [{"doc_id": i, "doc": {}, "filter": "none", "metrics": ["acc"], "acc": r} for i, r in enumerate(right)]
+    ...     lines = "\\n".join(map(json.dumps, rows))
+    ...     _ = (folder / f"{model}.jsonl").write_text(lines)
+    >>> logs = {name: folder / f"{name}.jsonl" for name in ("small", "large")}
+    >>> of.adapters.read_lm_eval(logs).leaderboard("mean").configs
+    ('large', 'small')
+    """
+    rows = list(_rows(paths, task))
+    metric = one_of(metric, sorted({m for _, _, _, line in rows for m in line.get("metrics", ())}), "metric", "scores")
+    chosen = one_of(filter, sorted({str(line.get("filter", "none")) for *_, line in rows}), "filter", "filters")
+    tasks = {name for _, name, _, _ in rows}
+    return from_items(_items(rows, metric, chosen, group, len(tasks) > 1), "lm-evaluation-harness", missing)
+
+
+def _items(rows: list[Any], metric: str, chosen: str, group: str | None, named: bool) -> Iterator[Item]:
+    for model, task, repeat, line in rows:
+        if str(line.get("filter", "none")) != chosen or metric not in line:
+            continue
+        item = f"{task}:{line['doc_id']}" if named else str(line["doc_id"])
+        cluster = None if group is None else inside(line.get("doc"), group)
+        if group is not None and cluster is None:
+            raise invalid("group", "must be a key of every document", f"item {item} has no {group!r}")
+        yield Item(model, item, as_score(line[metric], f"the score {metric!r}"), repeat, cluster)
+
+
+def _rows(paths: Paths | Mapping[str, Paths], wanted: str | None) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
+    """Model, task, epoch and content of every line."""
+    seen: dict[tuple[str, str], int] = {}
+    for model, path in _files(paths):
+        task = _task_of(path)
+        if wanted is not None and task not in (wanted, path.stem):
+            continue
+        repeat = seen.get((model, task), 0)
+        if repeat and not isinstance(paths, Mapping):
+            remedy = "Name the files in a dict: several files of one name are epochs of that model."
+            raise InputError(f"{model!r} has several logs of the task {task!r}, such as {path.name}", remedy=remedy)
+        seen[model, task] = repeat + 1
+        for line in read_lines(path, _KIND):
+            if not isinstance(line, dict) or "doc_id" not in line:
+                needed = "must hold samples of lm-evaluation-harness, which have a doc_id"
+                raise invalid(path.name, needed, "a line has none", "Run the harness with `--log_samples`.")
+            yield model, task, repeat, line
+    if not seen:
+        raise invalid("task", "must be one of the tasks that the files are of", f"got {wanted!r}")
+
+
+def _files(paths: Paths | Mapping[str, Paths]) -> Iterator[tuple[str, Path]]:
+    if isinstance(paths, Mapping):
+        for name, given in paths.items():
+            for path in files_of(given, "samples_*.jsonl", _KIND):
+                yield name, path
+    else:
+        for path in files_of(paths, "samples_*.jsonl", _KIND):
+            yield _model_of(path), path
+
+
+def _task_of(path: Path) -> str:
+    found = _NAME.fullmatch(path.stem)
+    return found[1] if found else "task"
+
+
+def _model_of(path: Path) -> str:
+    """The model whose results are beside the samples; else the folder, in whose name the harness writes / as two underscores."""
+    for results in sorted(path.parent.glob("results_*.json")):
+        name = read_json(results, "results of lm-evaluation-harness").get("model_name")
+        if name:
+            return str(name)
+    return path.parent.name.replace("__", "/") or path.stem
+
+
+def read_lm_eval_results(paths: Paths, *, metric: str | None = None) -> dict[str, list[Any]]:
+    """Scores of whole tasks from lm-evaluation-harness: a table for `rank`, with one row for each task.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        The output folder of the harness, or its files ``results_*.json`` of several models.
+    metric : str or None
+        The score, such as ``"acc"`` or ``"exact_match,strict-match"``. None if there is only one.
+
+    Returns
+    -------
+    dict
+        Columns: ``task``, and the scores of each model. Functions of `outfold.rank` take it.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> import outfold as of
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> results = {"arc": {"acc,none": 0.6}, "piqa": {"acc,none": 0.7}}
+    >>> _ = (folder / "results_small.json").write_text(json.dumps({"model_name": "small", "results": results}))
+    >>> of.adapters.read_lm_eval_results(folder)
+    {'task': ['arc', 'piqa'], 'small': [0.6, 0.7]}
+    """
+    scores: dict[str, dict[str, float]] = {}
+    for path in files_of(paths, "results_*.json", "results of lm-evaluation-harness"):
+        content = read_json(path, "results of lm-evaluation-harness")
+        model = str(content.get("model_name") or path.parent.name.replace("__", "/"))
+        if model in scores:
+            raise InputError(f"there are several results of {model!r}, such as {path.name}", remedy="Give one of them.")
+        scores[model] = {task: _task_score(task, found, metric) for task, found in content.get("results", {}).items()}
+    tasks = list(dict.fromkeys(task for found in scores.values() for task in found))
+    if not tasks:
+        raise InputError("the results hold no task.")
+    return {"task": tasks} | {
+        model: [found.get(task, float("nan")) for task in tasks] for model, found in scores.items()
+    }
+
+
+def _task_score(task: str, found: Mapping[str, Any], metric: str | None) -> float:
+    """The score of a task; the harness writes ``metric,filter``, and standard errors beside it."""
+    there = {
+        key: value
+        for key, value in found.items()
+        if "," in key and "_stderr" not in key and isinstance(value, (int, float))
+    }
+    if metric is not None:
+        there = {key: value for key, value in there.items() if metric in (key, key.partition(",")[0])}
+    if len(there) != 1:
+        names = ", ".join(key for key in found if "," in key and "_stderr" not in key)
+        raise invalid("metric", f"must name one of the scores of {task}: {names}", f"got {metric!r}")
+    return float(next(iter(there.values())))

@@ -1,0 +1,286 @@
+"""scikit-learn: searches that are fitted already, and the output of ``cross_val_predict``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.cells import State
+from ..data.criterion import name_of
+from ..data.notes import Note
+from ..data.plan import Plan
+from ..data.predictions import Predictions
+from ..data.splitting import Splits
+from ..data.target import Target, encode
+from ..docstrings import fill_with
+from ..exceptions import InputError, invalid
+from ..io.convert import from_arrays
+from ..search.space import Space, make_space
+from ._fold_scores import Floats, scores_only
+
+_document = fill_with(
+    {
+        "search": "search : GridSearchCV, RandomizedSearchCV or a halving search\n    The fitted search.",
+        "X": "X : array-like\n    The samples that the search was fitted on.",
+        "y": "y : array-like or None\n    Their labels.",
+        "groups": "groups : array-like or None\n    The groups that were given to ``fit``.",
+        "fitted": (
+            ">>> from sklearn.datasets import load_iris\n>>> from sklearn.model_selection import GridSearchCV\n"
+            ">>> from sklearn.neighbors import KNeighborsClassifier\n>>> import outfold as of\n"
+            ">>> X, y = load_iris(return_X_y=True)\n"
+            '>>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, cv=10).fit(X, y)'
+        ),
+    }
+)
+
+
+@_document
+def from_search(search: Any, X: Any, y: Any = None, *, groups: Any = None) -> Predictions:
+    """The scores of all candidates in all folds, from a search of scikit-learn that is fitted already.
+
+    No model is fitted. ``cv_results_`` keeps scores and no predictions. `estimate.bbc_f` (one partition of 5 folds or more),
+    `estimate.tt` and the tests of fold scores such as `compare.t_corrected` work on them; `collect_search` gives predictions,
+    which allow everything else. All scores have the sign of scikit-learn's scorers: greater is better. Where several scorers
+    were used, the one that `refit` names selects. The best mean selects, also if `refit` is a function.
+
+    A halving search compares its last candidates on the most samples. These have scores; the others count as dropped.
+
+    Parameters: {search, X, y, groups}
+    Returns: {predictions}
+    Examples: {fitted}
+    >>> oof = of.adapters.from_search(search, X, y)
+    >>> found = of.estimate.bbc_f(oof)
+    >>> found.value < found.naive
+    True
+    """
+    if isinstance(getattr(search, "oof_", None), Predictions):
+        return search.oof_  # type: ignore[no-any-return]
+    results = _results(search)
+    cv = _cv_of(search, y)
+    splits = _splits(cv, X, y, groups, int(search.n_splits_))
+    rows, last = _candidates(results)
+    space = _space(search, [results["params"][i] for i in rows])
+    scores, selects = _scores(search, results)
+    notes, state = [], None
+    if last is not None:
+        scores, state = _last_round(scores, selects, len(rows), *last)
+        text = "halving dropped configurations on few samples; the estimate corrects for the last ones only."
+        notes.append(Note("OF211", text))
+    provenance = {"source": type(search).__name__, "splits_known": _repeatable(cv)}
+    how: dict[str, Any] = {"params": list(space.configs.params.values()), "notes": notes, "provenance": provenance}
+    return scores_only(list(space.configs), scores, splits, selects=selects, state=state, **how)
+
+
+@_document
+def collect_search(search: Any, X: Any, y: Any, *, groups: Any = None, **options: Any) -> Predictions:
+    """The out-of-fold predictions of the candidates of a fitted search, on the same splits, with the same scorer.
+
+    This fits each candidate on each fold again, because scikit-learn keeps no predictions. What candidates share is fitted once.
+
+    Parameters: {search, X, y, groups}
+    **options
+        Options of `SelectCV`, such as `n_jobs`, `store` and `drop`; nothing is dropped by default.
+    Returns: {predictions}
+    Examples: {fitted}
+    >>> oof = of.adapters.collect_search(search, X, y)
+    >>> oof.n_samples, oof.n_folds, oof.response
+    (150, 10, 'label')
+    """
+    from ..search import SelectCV
+
+    results = _results(search)
+    cv = _cv_of(search, y)
+    if not _repeatable(cv):
+        given = f"{cv} drew them at random and has no `random_state`"
+        remedy = "Fit the search again with a `random_state` in `cv`, or use `from_search`, which needs no splits."
+        raise InputError(needed="the splits of the search cannot be drawn again", given=given, remedy=remedy)
+    _splits(cv, X, y, groups, int(search.n_splits_))  # refuses other data
+    rows, _ = _candidates(results)
+    grid = _single_values([results["params"][i] for i in rows])
+    # A refit is not needed; where there are several scorers, its name says which one selects.
+    refit = search.refit if search.multimetric_ and isinstance(search.refit, str) else False
+    how = {"cv": cv, "scoring": search.scoring, "refit": refit, "error_score": search.error_score, "drop": False}
+    made = SelectCV(search.estimator, grid, **{**how, **options})
+    made.fit(X, y, **({} if groups is None else {"groups": groups}))
+    return made.oof_
+
+
+@_document
+def from_cross_val_predict(
+    y: Any,
+    predicted: Any,
+    cv: Any = None,
+    *,
+    X: Any = None,
+    groups: Any = None,
+    classifier: bool | None = None,
+    **options: Any,
+) -> Predictions:
+    """Predictions that ``cross_val_predict`` of scikit-learn gave, of one model or of several.
+
+    Parameters
+    ----------
+    y : array-like
+        The labels.
+    predicted : array-like or dict of str to array-like
+        What ``cross_val_predict`` returned, or its results by the name of the model: labels, values, or one column for each
+        class.
+    cv : int, splitter, iterable or None
+        The `cv` that ``cross_val_predict`` got; it says which fold held out which sample.
+    X : array-like or None
+        The samples, for a splitter that looks at them.
+    groups : array-like or None
+        The groups of the samples, if ``cross_val_predict`` got some.
+    classifier : bool or None
+        Whether the models are classifiers: with a number for `cv`, scikit-learn then stratifies. By default the labels tell.
+    **options
+        Options of `from_arrays`, such as `response` and `positive`.
+    Returns: {predictions}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import outfold as of
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> trees = {f"depth {d}": DecisionTreeClassifier(max_depth=d, random_state=0) for d in (1, 3)}
+    >>> predicted = {
+    ...     name: cross_val_predict(tree, X, y, cv=10, method="predict_proba") for name, tree in trees.items()
+    ... }
+    >>> oof = of.adapters.from_cross_val_predict(y, predicted, cv=10)
+    >>> oof.leaderboard("roc_auc").configs
+    ('depth 3', 'depth 1')
+    """
+    by_name = dict(predicted) if isinstance(predicted, Mapping) else {"model": predicted}
+    arrays = [np.asarray(values) for values in by_name.values()]
+    if len({values.shape[1:] for values in arrays}) > 1:
+        shapes = ", ".join(f"{name} has {values.shape}" for name, values in zip(by_name, arrays, strict=True))
+        raise invalid("predicted", "must have one shape for all models", shapes, "Use one `method` for all of them.")
+    labels = np.asarray(y)
+    if classifier is None:
+        classifier = encode(labels).classes is not None
+    checked = _checked_cv(cv, labels, classifier)
+    if not _repeatable(checked):
+        given = f"{checked} drew them at random and has no `random_state`"
+        remedy = "Give a splitter with a `random_state`, or the list of (train, test) pairs that you used."
+        raise InputError(needed="the splits cannot be drawn again", given=given, remedy=remedy)
+    splits = _splits(checked, np.zeros(len(labels)) if X is None else X, labels, groups, None)
+    if splits.n_repeats != 1:
+        raise invalid("cv", "must hold out each sample once, as cross_val_predict asks", f"got {checked}")
+    P = np.stack(arrays, axis=1)[:, :, None] if arrays[0].ndim == 2 else np.stack(arrays, axis=1)
+    oof = from_arrays(labels, P, splits.folds[:, 0], list(by_name), groups=groups, **options)
+    return replace(oof, plan=splits.plan, train=splits.train, notes=(*oof.notes, *splits.notes))
+
+
+# -- what a search keeps ------------------------------------------------------------------------------------------
+
+
+def _results(search: Any) -> Mapping[str, Any]:
+    results = getattr(search, "cv_results_", None)
+    if results is None or not hasattr(search, "estimator"):
+        given = f"got {type(search).__name__}"
+        raise invalid(
+            "search", "must be a search of scikit-learn that is fitted", given, "Call `search.fit(X, y)` first."
+        )
+    return results  # type: ignore[no-any-return]
+
+
+def _candidates(results: Mapping[str, Any]) -> tuple[list[int], tuple[list[int], list[int]] | None]:
+    """Rows of the candidates; for a halving search the positions of the last ones among them, and their rows."""
+    n = len(results["params"])
+    if "iter" not in results:
+        return list(range(n)), None
+    rounds = np.asarray(results["iter"])
+    first = np.flatnonzero(rounds == rounds.min()).tolist()
+    position = {repr(results["params"][i]): at for at, i in enumerate(first)}
+    last = np.flatnonzero(rounds == rounds.max()).tolist()
+    return first, ([position[repr(results["params"][i])] for i in last], last)
+
+
+def _last_round(
+    scores: Mapping[str, Floats], selects: str, n: int, positions: list[int], rows: list[int]
+) -> tuple[dict[str, Floats], NDArray[np.uint8]]:
+    """(candidates, splits) scores and states: those of the last round, and nothing for what was dropped before."""
+    shape = (n, scores[selects].shape[1])
+    out = {name: np.full(shape, np.nan) for name in scores}
+    state = np.full(shape, State.DROPPED, dtype=np.uint8)
+    for name, values in scores.items():
+        out[name][positions] = values[rows]
+    state[positions] = np.where(np.isnan(scores[selects][rows]), State.FAILED, State.DONE)
+    return out, state
+
+
+def _single_values(params: list[Mapping[str, Any]]) -> list[dict[str, list[Any]]]:
+    """A grid that holds exactly these candidates, in this order."""
+    return [{name: [value] for name, value in part.items()} for part in params]
+
+
+def _space(search: Any, params: list[Mapping[str, Any]]) -> Space:
+    return make_space(search.estimator, _single_values(params), "grid", None, 0)
+
+
+def _scores(search: Any, results: Mapping[str, Any]) -> tuple[dict[str, Floats], str]:
+    """(rows, splits) scores by name, and the name of those that select."""
+    names = [found[1] for found in (re.fullmatch(r"split0_test_(.+)", key) for key in results) if found]
+    by_key = {
+        name: np.stack([np.asarray(results[f"split{i}_test_{name}"], float) for i in range(search.n_splits_)], axis=1)
+        for name in names
+    }
+    if names == ["score"]:
+        name = _scorer_name(search)
+        return {name: by_key["score"]}, name
+    return by_key, search.refit if search.refit in names else names[0]
+
+
+def _scorer_name(search: Any) -> str:
+    """What the one scorer of a search is called."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if isinstance(search.scoring, str):
+        return search.scoring
+    if search.scoring is None:
+        found = [name for name, is_so in (("accuracy", is_classifier), ("r2", is_regressor)) if is_so(search.estimator)]
+        return found[0] if found else "score"
+    return ("neg_" if getattr(search.scoring, "_sign", 1) < 0 else "") + name_of(search.scoring)
+
+
+# -- splits -------------------------------------------------------------------------------------------------------
+
+
+def _checked_cv(cv: Any, y: Any, classifier: bool) -> Any:
+    from sklearn.model_selection import check_cv
+
+    return check_cv(cv, y, classifier=classifier)
+
+
+def _cv_of(search: Any, y: Any) -> Any:
+    """The splitter of a search, as scikit-learn makes it from `cv`."""
+    from sklearn.base import is_classifier
+
+    return _checked_cv(search.cv, y, is_classifier(search.estimator))
+
+
+def _repeatable(cv: Any) -> bool:
+    """Whether the splitter gives the same splits each time."""
+    seed = getattr(cv, "random_state", 0)
+    return isinstance(seed, (int, np.integer)) or not getattr(cv, "shuffle", True)
+
+
+def _splits(cv: Any, X: Any, y: Any, groups: Any, expected: int | None) -> Splits:
+    try:
+        pairs = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(X, y, groups)]
+    except ValueError as error:
+        raise invalid("cv", "must be able to split these samples", str(error)) from None
+    if expected is not None and len(pairs) != expected:
+        needed = f"must give the {expected} splits of the search"
+        remedy = "Give the X, y and groups of `fit`; if `cv` was a generator, set `search.cv` to the list of its pairs."
+        raise invalid("cv", needed, f"it gives {len(pairs)} on these samples", remedy)
+    n = len(X) if hasattr(X, "__len__") else X.shape[0]
+    splits = Plan.from_cv(pairs).split(Target("pointwise", np.zeros(n)), rng=0)
+    return replace(splits, plan=replace(splits.plan, cv=cv))

@@ -1,0 +1,246 @@
+"""Logs of evaluations of language models: what is read, and that everything works on it.
+
+``samples/lm_eval`` was written by lm-evaluation-harness 0.4.13 (paths shortened), ``samples/inspect*`` by Inspect 0.3.285 (the
+.json logs without events), both with stand-ins for the models. ``samples/promptfoo.json`` and ``samples/helm`` have the
+documented form.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import outfold as of
+from outfold.adapters import read_helm, read_inspect, read_lm_eval, read_lm_eval_results, read_promptfoo
+from outfold.cli import main
+from outfold.exceptions import FileError, InputError
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+# -- lm-evaluation-harness ---------------------------------------------------------------------------------------------
+
+
+def test_scores_of_lm_eval_are_those_of_its_results():
+    oof = read_lm_eval(SAMPLES / "lm_eval", metric="acc")
+    assert oof.configs == ("acme/large", "acme/medium", "acme/small")
+    assert (oof.n_samples, oof.response) == (30, "pointwise")
+    for name, score in zip(oof.configs, oof.scores("mean")[:, 0, 0], strict=True):
+        (results,) = (SAMPLES / "lm_eval" / name.replace("/", "__")).glob("results_*.json")
+        assert score == pytest.approx(json.loads(results.read_text())["results"]["sums"]["acc,none"])
+
+
+def test_several_files_of_one_name_are_epochs_and_groups_are_keys_of_documents():
+    files = {name: next((SAMPLES / "lm_eval" / f"acme__{name}").glob("samples_*.jsonl")) for name in ("small", "large")}
+    oof = read_lm_eval(
+        {"both": [files["small"], files["large"]], "large": [files["large"]] * 2}, metric="acc", group="passage"
+    )
+    assert oof.n_repeats == 2
+    assert len(set(oof.groups.tolist())) == 10
+    assert oof.scores("mean")[1, 0, 0] == oof.scores("mean")[1, 1, 0] == oof.scores("mean")[0, 1, 0]
+    with pytest.raises(InputError, match="every document; item 0 has no 'chapter'"):
+        read_lm_eval(files, metric="acc", group="chapter")
+
+
+def test_metric_filter_and_task_must_be_told_where_there_are_several(tmp_path):
+    with pytest.raises(InputError, match="metric must name one of the scores: acc, acc_norm; there are several"):
+        read_lm_eval(SAMPLES / "lm_eval")
+    path = next((SAMPLES / "lm_eval" / "acme__small").glob("samples_*.jsonl"))
+    rows = [
+        row | {"filter": name, "doc_id": row["doc_id"]} for row in lines_of(path) for name in ("strict", "flexible")
+    ]
+    (tmp_path / "samples_sums_2026-01-01T00-00-00.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match="filter must name one of the filters: flexible, strict"):
+        read_lm_eval(tmp_path, metric="acc")
+    assert read_lm_eval(tmp_path, metric="acc", filter="strict").n_samples == 30
+    shutil.copy(path, tmp_path / "samples_other_2026-01-01T00-00-00.jsonl")
+    both = read_lm_eval({"m": tmp_path}, metric="acc", filter="strict")
+    assert both.n_samples == 30  # the other task has another filter
+    one = read_lm_eval({"m": tmp_path}, task="other", metric="acc")
+    assert one.samples[0] == "0"
+    with pytest.raises(InputError, match="task must be one of the tasks"):
+        read_lm_eval(tmp_path, task="nothing")
+
+
+def test_several_logs_of_one_model_are_refused_in_a_folder(tmp_path):
+    path = next((SAMPLES / "lm_eval" / "acme__small").glob("samples_*.jsonl"))
+    for day in (1, 2):
+        shutil.copy(path, tmp_path / f"samples_sums_2026-01-0{day}T00-00-00.jsonl")
+    with pytest.raises(InputError, match=r"several logs of the task 'sums'.*Name the files in a dict"):
+        read_lm_eval(tmp_path, metric="acc")
+
+
+def test_results_of_tasks_make_a_table_for_ranks(tmp_path):
+    for model, shift in (("a", 0.0), ("b", 0.05), ("c", -0.02)):
+        results = {f"task{i}": {"acc,none": 0.5 + i / 50 + shift, "acc_stderr,none": 0.01} for i in range(8)}
+        (tmp_path / f"results_{model}.json").write_text(json.dumps({"model_name": model, "results": results}))
+    table = read_lm_eval_results(tmp_path, metric="acc")
+    assert table["b"][1] == pytest.approx(0.57)
+    assert of.rank.nemenyi(table, datasets="task").order == ("b", "a", "c")
+    with pytest.raises(InputError, match=r"metric must name one of the scores of task0: acc,none; got 'f1'"):
+        read_lm_eval_results(tmp_path, metric="f1")
+
+
+# -- Inspect -----------------------------------------------------------------------------------------------------------
+
+
+def test_scores_of_inspect_are_those_of_its_results():
+    oof = read_inspect(SAMPLES / "inspect", group="passage")
+    assert sorted(oof.configs) == ["mockllm/bad", "mockllm/fair", "mockllm/good"]
+    assert (oof.n_samples, oof.n_repeats, len(set(oof.groups.tolist()))) == (24, 2, 8)
+    for name, scores in zip(oof.configs, oof.scores("mean"), strict=True):
+        log = json.loads((SAMPLES / "inspect" / f"{name.removeprefix('mockllm/')}.json").read_text())
+        assert scores.mean() == pytest.approx(log["results"]["scores"][0]["metrics"]["accuracy"]["value"])
+
+
+def test_an_eval_file_is_read_as_the_json_log():
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (outfold[frames])")
+    packed, plain = read_inspect(SAMPLES / "inspect_bad.eval"), read_inspect(SAMPLES / "inspect" / "bad.json")
+    order = [plain.samples.tolist().index(name) for name in packed.samples]
+    assert np.array_equal(packed.data, plain.data[:, :, order])
+
+
+def test_logs_of_one_model_are_told_apart_by_their_arguments(tmp_path):
+    log = json.loads((SAMPLES / "inspect" / "fair.json").read_text())
+    for prompt in ("short", "long"):
+        log["eval"]["task_args"] = {"prompt": prompt}
+        (tmp_path / f"{prompt}.json").write_text(json.dumps(log))
+    assert read_inspect(tmp_path).configs == ("mockllm/fair (prompt=long)", "mockllm/fair (prompt=short)")
+    named = read_inspect({"first": tmp_path / "short.json", "second": tmp_path / "long.json"})
+    assert named.configs == ("first", "second")
+
+
+def test_letters_numbers_and_what_is_neither(tmp_path):
+    samples = [{"id": i, "epoch": 1, "scores": {"s": {"value": v}}} for i, v in enumerate(["C", "P", "N", True, 0.25])]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"eval": {"model": "m"}, "samples": samples}))
+    assert read_inspect(path).data[0, 0].tolist() == [1, 0.5, 0, 1, 0.25]
+    samples.append({"id": 9, "scores": {"s": {"value": {"a": 1}}}})
+    path.write_text(json.dumps({"eval": {"model": "m"}, "samples": samples}))
+    with pytest.raises(InputError, match="the value of 's' must be one number for each item"):
+        read_inspect(path)
+    path.write_text(json.dumps({"eval": {"model": "m"}}))
+    with pytest.raises(InputError, match=r"log.json has no samples"):
+        read_inspect(path)
+    with pytest.raises(FileError, match="there is no file"):
+        read_inspect(tmp_path / "nothing.json")
+
+
+def test_items_that_failed_are_refused_or_left_out(tmp_path):
+    for name in ("good", "bad"):
+        log = json.loads((SAMPLES / "inspect" / f"{name}.json").read_text())
+        if name == "bad":
+            log["samples"][5]["scores"] = {}
+        (tmp_path / f"{name}.json").write_text(json.dumps(log))
+    with pytest.raises(InputError, match=r"'mockllm/bad' has no score for item q.*missing='drop'.* 1 of 24 items"):
+        read_inspect(tmp_path)
+    oof = read_inspect(tmp_path, missing="drop")
+    assert (oof.n_samples, oof.provenance["items_left_out"]) == (23, 1)
+
+
+# -- HELM and promptfoo --------------------------------------------------------------------------------------------------
+
+
+def test_runs_of_helm():
+    oof = read_helm(SAMPLES / "helm")
+    assert set(oof.configs) == {"acme/small", "acme/large"}
+    assert (oof.n_samples, oof.n_repeats) == (15, 2)
+    assert oof.leaderboard("mean").configs[0] == "acme/large"
+
+
+def test_a_table_of_items(tmp_path):
+    rows = ["model,instance_id,subject,exact_match,f1"]
+    rows += [f"{m},q{i},s{i // 2},{int(i % k == 0)},{i / 10}" for m, k in (("a", 2), ("b", 3)) for i in range(8)]
+    (tmp_path / "items.csv").write_text("\n".join(rows))
+    oof = read_helm(tmp_path / "items.csv", metric="exact_match", group="subject")
+    assert oof.scores("mean")[:, 0, 0].tolist() == [0.5, 0.375]
+    assert len(set(oof.groups.tolist())) == 4
+    with pytest.raises(InputError, match="metric must name one of the columns of numbers: exact_match, f1"):
+        read_helm(tmp_path / "items.csv", group="subject")
+    (tmp_path / "items.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="has no column 'model' or 'model_name'"):
+        read_helm(tmp_path / "items.csv")
+
+
+def test_prompts_of_promptfoo_with_repeats_and_topics():
+    oof = read_promptfoo(SAMPLES / "promptfoo.json", group="topic")
+    assert oof.configs == ("short", "polite", "long")
+    assert (oof.n_samples, oof.n_repeats, len(set(oof.groups.tolist()))) == (16, 2, 4)
+    rows = json.loads((SAMPLES / "promptfoo.json").read_text())["results"]["results"]
+    for name, scores in zip(oof.configs, oof.scores("mean"), strict=True):
+        assert scores.mean() == pytest.approx(np.mean([row["score"] for row in rows if row["prompt"]["label"] == name]))
+    assert np.array_equal(read_promptfoo(SAMPLES / "promptfoo.json", score="correct").data, oof.data)
+    with pytest.raises(InputError, match=r"score must be score, success or a named score \(correct\); got 'speed'"):
+        read_promptfoo(SAMPLES / "promptfoo.json", score="speed")
+
+
+def test_lines_of_promptfoo_and_two_providers(tmp_path):
+    rows = json.loads((SAMPLES / "promptfoo.json").read_text())["results"]["results"]
+    other = [row | {"provider": {"id": "acme:x"}} for row in rows]
+    (tmp_path / "out.jsonl").write_text("\n".join(map(json.dumps, rows + other)))
+    oof = read_promptfoo(tmp_path / "out.jsonl")
+    assert oof.n_configs == 6
+    assert "acme:x | polite" in oof.configs
+    (tmp_path / "bad.json").write_text("{}")
+    with pytest.raises(InputError, match=r"bad.json must hold results of promptfoo"):
+        read_promptfoo(tmp_path / "bad.json")
+
+
+# -- what people ask then ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "logs",
+    [
+        lambda: read_lm_eval(SAMPLES / "lm_eval", metric="acc", group="passage"),
+        lambda: read_inspect(SAMPLES / "inspect", group="passage"),
+        lambda: read_promptfoo(SAMPLES / "promptfoo.json", group="topic"),
+        lambda: read_promptfoo(SAMPLES / "promptfoo.json"),
+        lambda: read_helm(SAMPLES / "helm"),
+    ],
+    ids=["lm-eval", "inspect", "promptfoo", "promptfoo without groups", "helm"],
+)
+def test_the_questions_about_an_evaluation_are_answered(logs):
+    oof = logs()
+    corrected = of.estimate.bbc(oof, "mean", n_resamples=200)
+    assert corrected.naive == pytest.approx(oof.leaderboard("mean").scores[0])
+    assert corrected.interval.low < corrected.value < corrected.interval.high
+    assert abs(corrected.optimism) < 0.1
+    tied = of.compare.tied_set(oof, "mean", n_resamples=200)
+    assert corrected.selected in tied
+    pair = of.compare.auto(oof, "mean", oof.configs[0], oof.configs[-1])
+    assert pair.interval.low < pair.difference < pair.interval.high
+    alone = of.estimate.cv(oof, "mean", config=oof.configs[0])
+    assert alone.interval.low < alone.value < alone.interval.high
+
+
+def test_clusters_widen_the_interval_of_items_that_agree():
+    oof = read_lm_eval(SAMPLES / "lm_eval", metric="acc", group="passage")
+    right = np.repeat(np.random.default_rng(0).integers(2, size=10), 3)
+    together, apart = (
+        of.from_arrays(None, right[:, None], groups=groups, response="pointwise", configs=["m"])
+        for groups in (oof.groups, None)
+    )
+    wide, narrow = (of.estimate.cv(o, "mean", config="m").interval for o in (together, apart))
+    assert wide.high - wide.low > 1.3 * (narrow.high - narrow.low)
+
+
+def test_the_command_line_reads_logs(tmp_path, capsys):
+    out = tmp_path / "models.oof"
+    assert main(["read", str(SAMPLES / "inspect"), "--from", "inspect", "--group", "passage", "-o", str(out)]) == 0
+    assert "mockllm/good" in capsys.readouterr().out
+    assert of.load(out).n_repeats == 2
+    assert main(["tied", str(out), "--resamples", "100"]) == 0
+    assert main(["read", str(SAMPLES / "inspect"), "--from", "inspect", "--filter", "x", "-o", str(out)]) == 2
+    assert (
+        "--filter is not an option of --from inspect, which takes --scorer, --group, --missing"
+        in capsys.readouterr().err
+    )
