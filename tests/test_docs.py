@@ -26,6 +26,7 @@ def names_under(heading: str) -> set[str]:
 @pytest.mark.parametrize(
     "module",
     [
+        "adapters",
         "compare",
         "curves",
         "drop",
@@ -64,6 +65,7 @@ def test_every_public_name_has_a_docstring():
     for name in outfold.__all__:
         assert getattr(outfold, name).__doc__, name
     for module in (
+        outfold.adapters,
         outfold.compare,
         outfold.curves,
         outfold.drop,
@@ -103,7 +105,7 @@ def test_every_code_in_use_is_a_check():
 
 def what_it_says(check):
     """The first paragraph of the check's page, below its heading."""
-    head = f"# {check.code}: {check.title}\n\n**{check.severity}**, {check.source}\n\n"
+    head = f"# {check.code}: {check.title}\n\nSeverity: **{check.severity}**. Source: {check.origin}.\n\n"
     text = (DOCS / check.page).read_text()
     assert text.startswith(head), check.code
     return text.removeprefix(head).partition("\n\n## ")[0]
@@ -137,17 +139,17 @@ def test_sessions_of_the_checks_print_what_stands_below_them(page, capsys):
     assert capsys.readouterr().out == session[1]
 
 
-def test_every_metric_stands_in_the_methods():
-    text = (DOCS / "methods.md").read_text()
+def test_every_metric_stands_on_its_page():
+    text = (DOCS / "methods" / "metrics.md").read_text()
     for name in metrics.names():
         assert re.search(rf"^\| `{name}` \| .*{re.escape(metrics.get(name).description)}", text, re.M), name
 
 
-def test_scorers_of_scikit_learn_stand_in_the_methods():
+def test_scorers_of_scikit_learn_stand_on_the_page_of_metrics():
     from sklearn.metrics import get_scorer_names
 
-    text = (DOCS / "methods.md").read_text()
-    section = text[text.index("### scikit-learn's scorers") :]
+    text = (DOCS / "methods" / "metrics.md").read_text()
+    section = text[text.index("### scikit-learn's scorers") :].partition("\n## ")[0]
     looped = {name for name in get_scorer_names() if metrics.get(name).looped}
     in_a_loop = [
         line for line in section.splitlines() if line.endswith("|") and ("a loop" in line or "several" in line)
@@ -170,15 +172,6 @@ def test_recipes_run_as_they_stand(tmp_path, monkeypatch, capsys):
     assert "cannot be told from the best" in printed
 
 
-def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
-    text = (DOCS / "comparing.md").read_text()
-    sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", text, re.M)
-    assert sessions
-    for code, printed in sessions:
-        exec(compile(code, "comparing.md", "exec"), {})
-        assert capsys.readouterr().out == printed
-
-
 def test_sessions_of_the_stability_page_print_what_stands_below_them(capsys):
     sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", (DOCS / "stability.md").read_text(), re.M)
     scope: dict[str, object] = {}
@@ -186,6 +179,16 @@ def test_sessions_of_the_stability_page_print_what_stands_below_them(capsys):
         exec(compile(code, "stability.md", "exec"), scope)
         assert capsys.readouterr().out == printed
     assert sessions
+
+
+def test_sessions_of_the_dropping_page_print_what_stands_below_them(capsys):
+    sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", (DOCS / "dropping.md").read_text(), re.M)
+    assert sessions
+    for code, printed in sessions:
+        scope: dict[str, object] = {}
+        exec(compile(code, "dropping.md", "exec"), scope)
+        assert capsys.readouterr().out == printed
+        assert len(scope["oof"].state) * 10 == 130, "the fits that the page counts"
 
 
 def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monkeypatch):
@@ -268,3 +271,13 @@ def test_speed_of_a_search_is_what_was_measured():
         ]
         line = next(line for line in page.splitlines() if line.startswith(f"| {title} |"))
         assert [cell.strip() for cell in line.split("|")[2:7]] == [f"{theirs:.1f}", *cells]
+
+
+def test_the_page_of_clusters_has_the_numbers_that_were_measured():
+    rows = json.loads((ROOT / "benchmarks" / "results" / "clusters.json").read_text())
+    text = (DOCS / "clusters.md").read_text()
+    for name in ("joblib alone", "packages", "packages again"):
+        row = f"| {rows[name]['bytes'] / 1e6:,.1f} MB | {rows[name]['times_X']:.1f} |"
+        assert row in text, (name, row)
+    for name, unit in (("driver_cpu_us_per_cell", "µs"), ("bytes_per_cell", "bytes"), ("memory_per_cell", "bytes")):
+        assert f"| {rows['driver'][name]:,.0f} {unit} |" in text, name

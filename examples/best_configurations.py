@@ -1,0 +1,22 @@
+"""
+The best configurations, before and after the correction
+========================================================
+
+The fifteen best scores are close together. Below them is the corrected estimate of the selected configuration.
+"""
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import outfold as of
+
+X, progression = load_diabetes(return_X_y=True)
+y = progression > np.median(progression)
+
+knn = make_pipeline(StandardScaler(), KNeighborsClassifier())
+configs = of.grid("knn", knn, n_neighbors=range(1, 41), weights=["uniform", "distance"])
+oof = of.collect(configs, X[:80], y[:80], of.Plan(folds=10), metric="accuracy", rng=0)
+ax = of.plot.configurations(oof, top=15)

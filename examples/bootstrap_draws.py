@@ -1,0 +1,23 @@
+"""
+What BBC-CV draws
+=================
+
+Each draw selects a configuration on the samples it drew, and scores it on the samples it left out.
+The estimate is the mean of these scores.
+"""
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import outfold as of
+
+X, progression = load_diabetes(return_X_y=True)
+y = progression > np.median(progression)
+
+knn = make_pipeline(StandardScaler(), KNeighborsClassifier())
+configs = of.grid("knn", knn, n_neighbors=range(1, 41), weights=["uniform", "distance"])
+oof = of.collect(configs, X[:80], y[:80], of.Plan(folds=10), metric="accuracy", rng=0)
+ax = of.plot.draws(of.estimate.bbc(oof))

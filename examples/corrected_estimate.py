@@ -1,0 +1,25 @@
+"""
+The corrected estimate beside the winner's score
+================================================
+
+Eighty configurations of k-NN on 80 patients. The best score is an orange dot, the corrected estimate a blue diamond with its
+interval.
+"""
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import outfold as of
+
+X, progression = load_diabetes(return_X_y=True)
+y = progression > np.median(progression)
+
+knn = make_pipeline(StandardScaler(), KNeighborsClassifier())
+configs = of.grid("knn", knn, n_neighbors=range(1, 41), weights=["uniform", "distance"])
+oof = of.collect(configs, X[:80], y[:80], of.Plan(folds=10), metric="accuracy", rng=0)
+found = of.estimate.bbc(oof)
+print(found)
+ax = of.plot.optimism(found)

@@ -1,0 +1,26 @@
+"""
+Does the verdict depend on the partition?
+=========================================
+
+The same test on each of twenty partitions of the same samples. The colours are verdicts.
+"""
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import outfold as of
+
+X, progression = load_diabetes(return_X_y=True)
+y = progression > np.median(progression)
+
+logit = make_pipeline(StandardScaler(), LogisticRegression())
+knn = make_pipeline(StandardScaler(), KNeighborsClassifier())
+configs = of.grid("logit", logit, C=[0.01, 0.1, 1]) | of.grid("knn", knn, n_neighbors=[5, 15, 45])
+oof = of.collect(configs, X, y, of.Plan(folds=5, repeats=20), rng=0)
+found = of.stability.flips(oof, "accuracy", "logit(C=1)", "knn(n_neighbors=5)")
+print(found)
+ax = of.plot.flips(found)

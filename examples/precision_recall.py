@@ -1,0 +1,24 @@
+"""
+Precision and recall
+====================
+
+The same for precision and recall, with a rare class.
+"""
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import outfold as of
+
+X, progression = load_diabetes(return_X_y=True)
+y = progression > np.quantile(progression, 0.85)  # the worst 15 percent
+
+logit = make_pipeline(StandardScaler(), LogisticRegression())
+knn = make_pipeline(StandardScaler(), KNeighborsClassifier())
+configs = of.grid("logit", logit, C=[0.01, 0.1, 1]) | of.grid("knn", knn, n_neighbors=[5, 15, 45])
+oof = of.collect(configs, X, y, of.Plan(folds=5, repeats=3), rng=0)
+ax = of.plot.precision_recall(oof, ["logit(C=0.1)", "knn(n_neighbors=45)"])
