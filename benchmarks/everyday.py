@@ -3,7 +3,8 @@
 The sides take turns; a row gives GridSearchCV's median seconds divided by ours, wall and CPU, with nothing dropped and as
 `SelectCV` comes. ``warm`` is a second search in the same process, where GridSearchCV's first takes less than 5 seconds: in
 longer ones, what a process pays once makes no difference. Searches whose turn takes longer than 20 seconds have three turns.
-Both sides get the same folds; the winner and the scores are compared.
+Both sides get the same folds; the winner and the scores are compared. With one worker, one turn has a bare loop that fits and
+predicts, and does nothing else: it shows what a search can gain that shares no fit.
 Usage: python benchmarks/everyday.py [SEARCH ...] [--jobs 1 2] [--turns 5] [--keep]
 """
 
@@ -21,9 +22,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# GridSearchCV, our search with nothing dropped, our search as it comes.
+# GridSearchCV, our search with nothing dropped, our search as it comes; and a loop that fits and predicts.
 SIDES = ("theirs", "kept", "dropping")
-
+LOOP = "loop"
 
 # A second search in the same process is measured if the first takes fewer seconds than this.
 _SHORT = 5.0
@@ -41,6 +42,8 @@ def run_side(name: str, side: str, jobs: int, longest: float) -> dict[str, Any]:
 
     warnings.simplefilter("ignore")
     search = SEARCHES[name]()
+    if side == LOOP:
+        return fit_and_predict(search)
     options = {"scoring": search.scoring, "refit": search.refit, "cv": search.folds(), "n_jobs": jobs}
     if side == "theirs":
         from sklearn.model_selection import GridSearchCV as Kind
@@ -59,6 +62,23 @@ def run_side(name: str, side: str, jobs: int, longest: float) -> dict[str, Any]:
     scores = [float(score) for score in found.cv_results_[f"mean_test_{metric}"]]
     seconds = {"wall": first[0], "cpu": first[1], "warm": warm}
     return seconds | {"winner": int(found.best_index_), "scores": scores}
+
+
+def fit_and_predict(search: Any) -> dict[str, Any]:
+    """Fit every configuration on every fold, predict, and fit the first one on all samples."""
+    from sklearn.base import clone
+    from sklearn.model_selection import ParameterGrid
+    from sklearn.utils import _safe_indexing
+
+    labels = search.scoring is None or search.refit is not True
+    for params in ParameterGrid(search.grid):
+        for train, test in search.folds().split(search.X, search.y):
+            model = clone(search.estimator).set_params(**params)
+            model.fit(_safe_indexing(search.X, train), _safe_indexing(search.y, train))
+            method = next(m for m in ("decision_function", "predict_proba", "predict") if labels or hasattr(model, m))
+            getattr(model, "predict" if labels else method)(_safe_indexing(search.X, test))
+    clone(search.estimator).set_params(**params).fit(search.X, search.y)
+    return {"wall": time.time(), "cpu": cpu_seconds_of_all(), "warm": None}
 
 
 def cpu_seconds_of_all() -> float:
@@ -103,7 +123,7 @@ def take_turns(name: str, jobs: int, n_turns: int) -> list[dict[str, Any]]:
     longest, begin = _SHORT, time.time()
     while len(turns) < n_turns:
         turn = {}
-        for side in SIDES:
+        for side in (*SIDES, LOOP) if jobs == 1 and not turns else SIDES:
             turn[side] = measured(name, side, jobs, longest)
             if not turns and side == "theirs":
                 longest = 0.0 if turn[side]["warm"] is None else float("inf")
@@ -135,6 +155,9 @@ def row(name: str, jobs: int, n_turns: int) -> dict[str, float]:
         for kind, value in seconds[side].items():
             numbers[f"{side}_{kind}"] = seconds["theirs"][kind] / value
         numbers[f"{side}_same"] = float(agree(turns[0]["theirs"], turns[0][side]))
+    if LOOP in turns[0]:
+        loop = medians([turns[0][LOOP]])
+        numbers |= {f"{LOOP}_{kind}": seconds["theirs"][kind] / value for kind, value in loop.items()}
     return numbers
 
 
@@ -142,14 +165,15 @@ def show(title: str, numbers: Mapping[str, float]) -> None:
     """A line: seconds of GridSearchCV, then wall, CPU and warm of both sides."""
     names = [f"{side}_{kind}" for side in SIDES[1:] for kind in KINDS]
     cells = [f"{numbers[name]:7.2f}" if name in numbers else f"{'':7}" for name in names]
+    loop = f"  | loop {numbers['loop_wall']:.2f}" if "loop_wall" in numbers else ""
     odd = "".join(f"  {side}: other winner or scores" for side in SIDES[1:] if not numbers[f"{side}_same"])
-    print(f"{title:<44}{numbers['seconds']:7.2f} s {''.join(cells[:3])}  |{''.join(cells[3:])}{odd}", flush=True)
+    print(f"{title:<44}{numbers['seconds']:7.2f} s {''.join(cells[:3])}  |{''.join(cells[3:])}{loop}{odd}", flush=True)
 
 
 def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The least and the median of each ratio."""
     out = {}
-    for name in (f"{side}_{kind}" for side in SIDES[1:] for kind in KINDS):
+    for name in (f"{side}_{kind}" for side in (*SIDES[1:], LOOP) for kind in KINDS):
         values = sorted(numbers[name] for numbers in rows if name in numbers)
         if values:
             out |= {f"{name}_least": values[0], f"{name}_median": values[len(values) // 2]}
@@ -189,7 +213,7 @@ if __name__ == "__main__":
     if "--side" in sys.argv:
         parser = argparse.ArgumentParser()
         parser.add_argument("name")
-        parser.add_argument("--side", choices=SIDES)
+        parser.add_argument("--side", choices=(*SIDES, LOOP))
         parser.add_argument("--jobs", type=int)
         parser.add_argument("--longest", type=float)
         asked = parser.parse_args()

@@ -58,8 +58,11 @@ def rows() -> dict[str, Row]:
     """The grids, by name; those of a library that is not installed are left out."""
     from sklearn.ensemble import (
         AdaBoostClassifier,
+        ExtraTreesClassifier,
         GradientBoostingClassifier,
         HistGradientBoostingClassifier,
+        RandomForestClassifier,
+        RandomForestRegressor,
     )
     from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge, RidgeClassifier
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -70,6 +73,7 @@ def rows() -> dict[str, Row]:
     strengths = {"C": [0.01, 0.1, 1, 10, 100]}
     trees = {"max_depth": [3, 5, 10, None], "min_samples_leaf": [1, 5, 10, 20]}
     stages = [50, 100, 150, 200, 250, 300]
+    forests = {"n_estimators": [100, 200, 300], "max_features": ["sqrt", 0.5]}
     found = {
         "KNeighborsClassifier": Row(KNeighborsClassifier, neighbours, private=True),
         "KNeighborsRegressor": Row(KNeighborsRegressor, neighbours, private=True, regression=True),
@@ -91,6 +95,9 @@ def rows() -> dict[str, Row]:
         "GradientBoostingClassifier": Row(GradientBoostingClassifier, {"n_estimators": stages}),
         "HistGradientBoostingClassifier": Row(HistGradientBoostingClassifier, {"max_iter": stages}),
         "AdaBoostClassifier": Row(AdaBoostClassifier, {"n_estimators": stages}),
+        "RandomForestClassifier": Row(RandomForestClassifier, forests, private=True),
+        "ExtraTreesClassifier": Row(ExtraTreesClassifier, forests, private=True),
+        "RandomForestRegressor": Row(RandomForestRegressor, forests, private=True, regression=True),
     }
     try:
         from lightgbm import LGBMClassifier

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from measuring import Results, arguments
+from measuring import RESULTS, Results, arguments
 
 SETS = (
     "bank",
@@ -230,7 +230,9 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--metrics", nargs="+", default=list(METRICS), choices=METRICS)
     parser.add_argument("--space", default="small")
-    parser.add_argument("--raw", type=Path, default=Path("run-raw.jsonl"), help="where each result is kept at once")
+    parser.add_argument(
+        "--raw", type=Path, default=RESULTS / "run_draws.jsonl", help="where each result is kept at once"
+    )
     parser.add_argument("--flaml", metavar="PYTHON", help="a Python that has FLAML")
     parser.add_argument("--nested", action="store_true", help="time nested cross-validation too")
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")

@@ -65,12 +65,16 @@ OTHERS = (
     (
         "interval_coverage",
         "intervals of the selected configuration",
-        "[calibration](../calibration.md), [intervals](intervals.md)",
+        "[calibration](../calibration.md), [intervals](../intervals.md)",
     ),
     ("interval_metrics", "the same for other metrics, groups and repeats", "[calibration](../calibration.md)"),
     ("margins", "errors of tests at a margin", "[comparing](../comparing.md)"),
     ("never_selected", "what `drop.NeverSelected` saves and costs", "[dropping](../dropping.md)"),
-    ("other_intervals", "intervals of other estimates", "[calibration](../calibration.md), [intervals](intervals.md)"),
+    (
+        "other_intervals",
+        "intervals of other estimates",
+        "[calibration](../calibration.md), [intervals](../intervals.md)",
+    ),
     ("plain_bias", "bias of three estimates, written without Outfold", "[calibration](../calibration.md)"),
     ("point632", "five readings of the .632+ bootstrap", "[methods](../methods.md)"),
     ("pooled_within", "AUC pooled, within folds, or the mean over folds", "[real data](real_data.md)"),
