@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
-.PHONY: help demo test check browser format bench study calibrate sklearn-suite matrix release hooks clean
+.PHONY: help demo test suite check browser format docs bench study calibrate ray sklearn-suite matrix release hooks clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -15,13 +15,18 @@ demo: $(VENV)/.user  ## set up, then show on real data how flattering the winner
 	$(BIN)/outfold demo
 
 # Tests start many processes; with bytecode, they start sooner, also where the environment forbids Python to write it.
-test: check browser  ## set up, lint, type-check, run all tests
+test: $(VENV)/.dev browser  ## set up, lint, type-check, run all tests
 	$(BIN)/python -m compileall -q src tests
+	$(MAKE) --no-print-directory -j 2 suite check
+
+suite: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-check: $(VENV)/.dev  ## lint, types, direction of imports
-	$(BIN)/ruff check src tests benchmarks studies tools
-	$(BIN)/ruff format --check src tests benchmarks studies tools
+check: $(VENV)/.dev  ## lint, types, direction of imports, spelling and style of the pages
+	$(BIN)/ruff check src tests benchmarks studies tools examples docs/conf.py docs/pictures
+	$(BIN)/ruff format --check src tests benchmarks studies tools examples docs/conf.py docs/pictures
+	$(BIN)/codespell src examples docs README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+	$(BIN)/python tools/style.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -34,11 +39,18 @@ browser:  ## install Chromium and its driver for the tests of the report, where 
 	else echo "No browser: install Chromium and chromedriver (Debian: sudo apt-get install chromium chromium-driver)."; fi
 
 format: $(VENV)/.dev  ## put the code into the house format
-	$(BIN)/ruff check --fix src tests benchmarks studies tools
-	$(BIN)/ruff format src tests benchmarks studies tools
+	$(BIN)/ruff check --fix src tests benchmarks studies tools examples docs/conf.py docs/pictures
+	$(BIN)/ruff format src tests benchmarks studies tools examples docs/conf.py docs/pictures
+
+# The pages, the reference from the docstrings, and the examples, which are run. A warning is an error.
+docs: $(VENV)/.docs  ## build the site into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "The site is in docs/_build/html/index.html."
 
 bench: $(VENV)/.bench  ## speed side by side with the plain way, as ratios
 	$(BIN)/python benchmarks/bbc.py
+	$(BIN)/python benchmarks/large.py
+	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/collect.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/compare.py
@@ -70,8 +82,14 @@ hooks: $(VENV)/.dev  ## check every commit before it is made
 sklearn-suite: $(VENV)/.dev  ## run scikit-learn's own tests of its searches on SelectCV
 	$(BIN)/python tests/sklearn_suite/run.py $(SUITE)
 
-calibrate: $(VENV)/.dev  ## slow statistical checks
+calibrate: $(VENV)/.dev  ## slow statistical checks, and five hundred faults
 	$(BIN)/python -m pytest -m calibration tests/calibration
+	OUTFOLD_FAULTS=tests/faults/results.json $(BIN)/python -m pytest -m calibration tests/faults
+
+# Ray listens on every address of a machine, so that its tests run in a network of their own, which has loopback only.
+ray: $(VENV)/.dev  ## run the tests of Ray, which is large and so not installed by `make test`
+	$(PIP) install -e '.[ray]'
+	unshare --map-root-user --net sh -c 'ip link set lo up && $(BIN)/python -m pytest tests/fitting/test_ray.py'
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "outfold needs Python 3.11 or newer, this is " + sys.version)'
@@ -88,9 +106,14 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.user
 	$(PIP) install --group dev
 	@touch $@
 
+$(VENV)/.docs: pyproject.toml $(VENV)/.user
+	$(PIP) install --upgrade 'pip>=25.1'
+	$(PIP) install --group docs
+	@touch $@
+
 $(VENV)/.bench: pyproject.toml $(VENV)/.dev
 	$(PIP) install --group bench
 	@touch $@
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .matrix dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .matrix dist docs/_build docs/gallery docs/reference/api .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -6,9 +6,12 @@ makes a copy of itself by ``fork``. The copy runs the script as ``__main__`` and
 
 from __future__ import annotations
 
+import faulthandler
+import gc
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import time
@@ -33,8 +36,8 @@ IMPORTS = (
 class Script:
     """A script that was started."""
 
-    def __init__(self, server: ScriptServer, pid: int) -> None:
-        self.server, self.pid = server, pid
+    def __init__(self, server: ScriptServer, pid: int, output: Path | None) -> None:
+        self.server, self.pid, self.output = server, pid, output
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -47,9 +50,16 @@ class Script:
         """The exit code, as soon as the script has ended."""
         until = time.monotonic() + seconds
         while (code := self.poll()) is None:
-            assert time.monotonic() < until, f"the script has not ended after {seconds:g} s"
+            assert time.monotonic() < until, f"the script has not ended after {seconds:g} s\n{self.stacks()}"
             time.sleep(0.02)
         return code
+
+    def stacks(self) -> str:
+        """What the script has printed, and where all its threads are; it is ended then."""
+        os.kill(self.pid, signal.SIGUSR1)
+        time.sleep(1.0)
+        os.killpg(self.pid, signal.SIGKILL)
+        return "" if self.output is None else self.output.with_name(f"{self.output.name}.err").read_text()
 
 
 class ScriptServer:
@@ -71,11 +81,15 @@ class ScriptServer:
         """Run a script in a session of its own; what it prints goes to `output` with the endings .out and .err."""
         pid = self.ask("start", str(path), [str(arg) for arg in args], None if output is None else str(output))
         assert pid is not None
-        return Script(self, pid)
+        return Script(self, pid, output)
 
     def run(self, path: os.PathLike[str] | str, *args: object) -> None:
         """Run a script to its end, which must be a good one."""
         assert self.start(path, *args).wait() == 0
+
+    def warm_up(self, path: os.PathLike[str] | str) -> None:
+        """Import a module into the server, with the folder it is in, and call its ``warm_up``: scripts find all that imported."""
+        assert self.ask("warm up", str(path)) == 0
 
     def close(self) -> None:
         """End the server; scripts that run go on."""
@@ -91,6 +105,7 @@ def serve() -> None:
     """Answer one request after the other. A copy leaves the loop: it runs its script instead."""
     for name in IMPORTS:
         import_module(name)
+    gc.freeze()  # a copy that ends need not look through what the server has imported
     for line in sys.stdin:
         word, *given = json.loads(line)
         if word == "start":
@@ -98,6 +113,8 @@ def serve() -> None:
             if answer == 0:
                 become(*given)
                 return
+        elif word == "warm up":
+            answer = warm_up(*given)
         else:
             answer = ended(*given)
         print(json.dumps(answer), flush=True)
@@ -109,9 +126,18 @@ def ended(pid: int) -> int | None:
     return os.waitstatus_to_exitcode(status) if found else None
 
 
+def warm_up(path: str) -> int:
+    """Import a module and call its ``warm_up``."""
+    sys.path.insert(0, os.path.dirname(path))
+    import_module(Path(path).stem).warm_up()
+    gc.freeze()
+    return 0
+
+
 def become(path: str, args: list[str], output: str | None) -> None:
     """Run the script as ``__main__``, in a session of its own, with an output of its own."""
     os.setsid()
+    faulthandler.register(signal.SIGUSR1)  # a script that hangs is asked where
     for descriptor, ending in ((1, ".out"), (2, ".err")):
         if output is not None:
             target = os.open(output + ending, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

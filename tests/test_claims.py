@@ -40,6 +40,7 @@ MEASURED = re.compile(r"\d\.\d|\d ?%|\d percent|\d (ms|s|MB|times)\b|\b[1-9][\d.
 # Sentences of the code with such a number, and why no file is behind it.
 IN_CODE = {
     "A draw holds 63 percent of the samples": "arithmetic: 1 - 1/e",
+    "If the predictions take more than 64 MB of memory": "no measurement: where `load` begins to be lazy",
     "Each round trains on 63 percent of the samples": "arithmetic: 1 - 1/e",
     "rounds train on 63 percent of the samples": "arithmetic: 1 - 1/e",
 }
@@ -47,22 +48,31 @@ IN_CODE = {
 # A result file; or in words why there is none: what is tested elsewhere, follows by arithmetic, or is a paper's.
 SOURCES = {
     "README.md: Outfold": "studies/results/calibration.json",
-    "README.md: How good is the model I picked?": "studies/results/interval_coverage.json",
-    "README.md: When not to use it": "studies/results/calibration.json",
+    "clusters.md: Measured": "benchmarks/results/clusters.json",
+    "clusters.md: 100 machines and 10⁷ cells, on paper": "benchmarks/results/clusters.json",
+    "index.md: How good is the model you picked, really?": "no measurement: docs/pictures/landing.py draws it by outfold demo",
+    "howto/tied-with-the-best.md: Which configurations are as good as the best?": "no measurement: what a level aims at",
+    "tour.md: How good is the model I picked?": "studies/results/interval_coverage.json",
+    "tour.md: When not to use it": "studies/results/calibration.json",
+    "calibration.md: Calibration: how often are the numbers right?": "no measurement: what the words mean",
     "calibration.md: Bias of the estimates, coverage of the intervals": "studies/results/calibration.json",
     "calibration.md: The confidence set of the best (`compare.tied_set`, level 0.95)": "studies/results/calibration.json",
     "calibration.md: Checking while results come in": "studies/results/calibration.json",
-    "calibration.md: Intervals": "studies/results/calibration.json",
+    "calibration.md: Each interval method": "studies/results/calibration.json",
     "calibration.md: The score of one configuration": "studies/results/type_one_error.json",
     "calibration.md: Type I errors": "studies/results/type_one_error.json",
+    "calibration.md: Power": "studies/results/type_one_error.json",
+    "calibration.md: How the type I errors were measured": "studies/results/type_one_error.json",
     "calibration.md: Two Gaussian populations (Wang et al. 2014, Table 6)": "studies/results/gaussians.json",
+    "calibration.md: How the Gaussian populations were simulated": "studies/results/gaussians.json",
     "calibration.md: Intervals of the selected configuration": "studies/results/interval_coverage.json",
     "calibration.md: Intervals of other estimates": "studies/results/other_intervals.json",
     "checks/OF221.md: When it appears": "studies/results/other_intervals.json",
     "calibration.md: Other metrics, groups, repeats and rules": "studies/results/interval_metrics.json",
-    "report.md: What it contains": "no measurement: how many draws are made, and why the winner's slope is too high",
+    "report.md: How to read the numbers": "no measurement: how many draws are made, and why the winner's slope is too high",
     "calibration.md: At a threshold": "studies/results/thresholds.json",
-    "intervals.md: The configuration that was selected": "no measurement: how the interval is made",
+    "intervals.md: The configuration that was selected": "no measurement: what the draws leave out",
+    "intervals.md: How mover is computed": "no measurement: how the interval is made",
     "checks/OF222.md: When it appears": "no measurement: when the note appears",
     "calibration.md: Balanced m x 2 tests on normal differences": "studies/results/calibration.json",
     "checks/OF209.md: When it appears": "the study of real data",
@@ -71,29 +81,56 @@ SOURCES = {
     "studies/real_data.md: Pooled, within folds, or the mean over folds?": "studies/results/pooled_within.json",
     "checks/OF218.md: When it appears": "no measurement: why there is no interval",
     "checks/OF220.md: When it appears": "arithmetic: 0.98 to the power of 40",
-    "checks.md: Checks": "no measurement: what a test is about",
+    "checks.md: All checks": "no measurement: what a test is about",
     "checks/OF532.md: When it fires": "no measurement: when the check speaks",
-    "comparing.md: McNemar": "studies/results/calibration.json",
-    "comparing.md: Balanced m x 2 plans": "studies/results/calibration.json",
-    "comparing.md: Many pairs": "studies/results/adjusting.json",
-    "comparing.md: Variance components": "studies/results/blocked.json",
-    "comparing.md: Power": "no measurement: tests/compare/test_power.py compares with the exact power",
+    "compare/mcnemar.md: When it is valid": "studies/results/calibration.json",
+    "compare/t_blocked_mx2.md: Degrees of freedom": "studies/results/calibration.json",
+    "compare/pairs.md: When it is valid": "studies/results/adjusting.json",
+    "compare/t_blocked_mx2.md: Variance components": "studies/results/blocked.json",
+    "compare/algorithms.md: Where it comes from": "no measurement: the title of a paper",
+    "compare/non_inferior.md: When it is valid": "no measurement: the page of the test has its error rates",
+    "compare/tied_set.md: What it asks": "no measurement: what a level aims at",
+    "compare/tied_set.md: When it is valid": "studies/results/calibration.json",
+    "compare/power.md: When it is valid": "no measurement: tests/compare/test_power.py compares with the exact power",
     "dropping.md: How many repeats": "studies/results/stopping.json",
     "dropping.md: What dropping saves and costs, with five folds": "studies/results/dropping.json",
     "format.md: While it is being written": "no measurement: how batches are cut",
-    "intervals.md: A configuration that was named beforehand": "no measurement: formulas of other programs",
-    "intervals.md: Intervals": "no measurement: what an interval of 95 percent aims at",
+    "format.md: Large files": "benchmarks/results/store.json",
+    "format.md: What is promised: security": "no measurement: limits that tests/fuzz keeps",
+    "promises.md: The last run": "tests/faults/results.json",
+    "intervals.md: What does it promise?": "no measurement: what an interval of 95 percent aims at",
+    "intervals.md: When should I be careful?": "no measurement: when each note appears",
+    "intervals.md: Notes on single methods": "no measurement: docs/calibration.md has the coverage, which this only names",
+    "intervals.md: Details of nested_cv_bates": "no measurement: formulas of other programs",
     "intervals.md: Small folds": "studies/results/by_fold.json",
     "learners.md: Time": "benchmarks/results/learners.json",
     "learners.md: Time of naive Bayes": "benchmarks/results/learners.json",
     "models.md: How often it errs": "studies/results/confronting.json",
-    "methods.md: BBC-CV, the default": "studies/results/pooled_within.json",
-    "methods.md: Balanced: correct for selecting on fewer samples": "docs/studies/balanced.md",
-    "methods.md: Hold-outs and leave-one-out": "no measurement: how draws are scored",
+    "methods.md: Estimates": "no measurement: where what intervals cover is measured",
     "methods.md: Bias and variance of predictions": "no measurement: what the parts of a loss are",
-    "methods.md: Bootstrap of the data": "studies/results/point632.json",
-    "methods.md: Weighted mean correction": "no measurement: what Ding et al. (2014) found",
+    "methods/bbc.md: Corrections for two metrics": "studies/results/pooled_within.json",
+    "methods/bbc.md: Balanced: correct for selecting on fewer samples": "docs/studies/balanced.md",
+    "methods/bbc.md: What can go wrong": "studies/results/calibration.json",
+    "methods/cv.md: What can go wrong": "no measurement: which notes appear",
+    "methods/cvm_cv.md: Where it comes from": "no measurement: what a paper says",
+    "methods/cvt.md: What can go wrong": "no measurement: which notes appear",
+    "methods/drop.md: Sequential (CVST)": "no measurement: how the rule is computed",
+    "methods/holdout.md: The selected configuration": "no measurement: how draws are scored",
+    "methods/holdout.md: What can go wrong": "no measurement: which notes appear",
+    "methods/loo.md: What can go wrong": "no measurement: which notes appear",
+    "methods/oob.md: What can go wrong": "no measurement: which notes appear",
+    "methods/point632.md: What it estimates": "arithmetic: 1 - 1/e",
+    "methods/point632.md: Round by round": "studies/results/point632.json",
+    "methods/point632.md: What can go wrong": "no measurement: which notes appear",
+    "methods/point632.md: Where it comes from": "no measurement: titles of papers",
+    "methods/repeated_holdout.md: What can go wrong": "no measurement: which notes appear",
+    "methods/three_way.md: What can go wrong": "no measurement: which notes appear",
+    "methods/tt.md: What can go wrong": "no measurement: which notes appear",
+    "methods/tt.md: Where it comes from": "no measurement: titles of papers",
+    "methods/wmc.md: What can go wrong": "no measurement: what Ding et al. (2014) found",
+    "methods/wmc.md: Where it comes from": "no measurement: titles of papers",
     "report.md: Size and speed": "benchmarks/results/report.json",
+    "run.md: Does the number come true?": "benchmarks/results/run.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
     "spaces.md: Order": "benchmarks/results/spaces.json",
     "spaces.md: Time": "benchmarks/results/spaces.json",
@@ -229,6 +266,7 @@ def test_bias_of_the_estimates():
         f"BBC is too low, by {span(low, 3)}",
     ):
         says("calibration.md", BIAS, sentence)
+    says("methods/bbc.md", "What can go wrong", f"too low on small samples: by {span(low, 3)} in accuracy")
 
 
 def test_readme_on_bias():
@@ -241,7 +279,7 @@ def test_readme_on_bias():
     )
     low = [-own["bbc"] for key, own in measured.items() if int(key.split(",")[0]) <= 100]
     sentence = f"the corrected estimate is too low by {span(low, 2)} in accuracy"
-    says("README.md", "When not to use it", sentence)
+    says("tour.md", "When not to use it", sentence)
 
 
 OTHER = "Other metrics, groups, repeats and rules"
@@ -279,11 +317,15 @@ def test_sentences_on_other_metrics(other_metrics):
     there = [row["ratio"] for row in other_metrics if row["coverage"]["percentile"][1] >= 0.93]
     many = [row for row in other_metrics if row["n"] >= 100]
     says("calibration.md", OTHER, f"cover at least 0.93, `mover` is {np.mean(there):.2f} times as wide on average")
-    says("calibration.md", OTHER, f"from 100 samples on {np.mean([row['ratio'] for row in many]):.2f} times")
+    says(
+        "calibration.md",
+        OTHER,
+        f"From 100 samples on it is {np.mean([row['ratio'] for row in many]):.2f} times as wide",
+    )
     near_one = [row for row in many if row["metric"] in ("average_precision", "roc_auc") and not row["hard"]]
     others = [row["ratio"] for row in many if row not in near_one]
     says("calibration.md", OTHER, f"and {np.mean(others):.2f} times without AUC and average precision near 1")
-    says("calibration.md", OTHER, f"There `mover` is up to {max(row['ratio'] for row in near_one):.1f} times as wide")
+    says("calibration.md", OTHER, f"near 1, `mover` is up to {max(row['ratio'] for row in near_one):.1f} times as wide")
     grouped = [
         row["ratio"]
         for row in other_metrics
@@ -348,6 +390,8 @@ def test_checking_while_results_come_in():
     found, fixed = ([f"{own[key]:.3f}" for own in power] for key in ("found", "fixed"))
     stops = [f"{own['stop']:.0f}" for own in power]
     for sentence in (
+        f"At alpha 0.05 it errs in at most {shares['rejected'].max():.3f} of the sequences",
+        f"from the 20th on, errs in up to {shares['peeked'].max():.3f}",
         f"Standard errors are at most {errors['rejected']:.3f}, and {errors['peeked']:.3f} for the z test",
         f"at all times in {away[0]}, {away[1]} and {away[2]} of the sequences",
         f"the e-process finds it in {found[0]}, {found[1]} and {found[2]} of the sequences",
@@ -357,9 +401,12 @@ def test_checking_while_results_come_in():
         says("calibration.md", heading, sentence)
 
 
+EACH_METHOD = "Each interval method"
+
+
 def test_coverage_of_intervals():
     measured = calibration("intervals")
-    page = rows("calibration.md", "Intervals")
+    page = rows("calibration.md", EACH_METHOD)
     assert set(page) == set(measured)
     for name, cells in page.items():
         assert cells[-2:] == [f"{measured[name]['repetitions']:,.0f}", f"{measured[name]['coverage']:.3f}"]
@@ -375,13 +422,13 @@ def test_coverage_of_intervals():
     for sentence in (
         f"Standard errors are {span(errors, 3)}",
         f"holds the true value in {covered['`t` on folds, 5 x 10-fold']:.3f} of the cases",
-        f"the corrected t in {corrected[0]:.3f} and, with repeats, {corrected[1]:.3f}",
+        f"The corrected t holds it in {corrected[0]:.3f} and, with repeats, {corrected[1]:.3f}",
         f"covers {bates[0]:.3f} with one repeat and {bates[1]:.3f} with ten",
         f"The conservative Z covers {covered['`conservative_z`']:.3f}",
         f"cover {covered['`percentile` of `bbc`']:.3f} and {covered['`bbc_f`']:.3f}",
     ):
-        says("calibration.md", "Intervals", sentence)
-    shares = rows("calibration.md", "Intervals", 1)
+        says("calibration.md", EACH_METHOD, sentence)
+    shares = rows("calibration.md", EACH_METHOD, 1)
     assert set(shares) == {f"`{name}`" for name in calibration("shares")}
     for name, own in calibration("shares").items():
         assert shares[f"`{name}`"] == [f"{own[key]:.3f}" for key in ("mean 30", "lowest 30", "mean 100", "lowest 100")]
@@ -399,7 +446,7 @@ def test_balanced_tests():
 def test_balanced_tests_at_their_worst():
     worst = [100 * calibration("balanced")[f"{m}, 0, 0.5"]["default"] for m in (3, 7, 15)]
     sentence = f"becomes {worst[0]:.1f} percent for m = 3, {worst[1]:.1f} for m = 7 and {worst[2]:.1f} for m = 15"
-    says("comparing.md", "Balanced m x 2 plans", sentence)
+    says("compare/t_blocked_mx2.md", "Degrees of freedom", sentence)
 
 
 GAUSSIANS = "Two Gaussian populations (Wang et al. 2014, Table 6)"
@@ -430,29 +477,34 @@ def test_sentences_on_two_gaussian_populations():
     corrected = [rate for key, pair in rates.items() if key.startswith("t_corrected, ") for rate in pair]
     for sentence in (
         f"{found['data_sets']:,} data sets, alpha 0.05",
-        f"the tree errs by {small['tree']:.4f} and the regression by {small['linear']:.4f} after training on 100 "
-        f"(difference {small['difference']:+.4f}, standard error {small['se']:.4f})",
-        f"by {large['tree']:.4f} and {large['linear']:.4f} after training on 1,000 "
-        f"({large['difference']:+.4f}, standard error {large['se']:.4f})",
-        f"A fully grown tree is worse than the regression ({small['full tree']:.4f} at 100)",
-        f"rpart's defaults is better ({small['rpart']:.4f})",
         f"has a standard error of {errors[0]:.3f}",
         f"no p value in {100 * by_two[0]['none']:.1f} percent of the data sets",
         f"the first two rows give {either[0]:.3f} and {either[1]:.3f}",
         f"`t_resampled` rejects a true hypothesis in {rates['t_resampled, 10 hold-outs'][0]:.3f} and "
         f"{rates['t_resampled, 10 hold-outs'][1]:.3f} of the data sets, "
         f"`t_kfold` on 10 folds in {rates['t_kfold, 10-fold'][0]:.3f} and {rates['t_kfold, 10-fold'][1]:.3f}",
-        f"`t_corrected` in at most {max(corrected):.3f}",
+        f"`t_corrected` rejects in at most {max(corrected):.3f}",
         f"to within {100 * max(off):.1f} percent",
     ):
         says("calibration.md", GAUSSIANS, sentence)
+    for sentence in (
+        f"the tree errs by {small['tree']:.4f} and the regression by {small['linear']:.4f} after training on 100 "
+        f"(difference {small['difference']:+.4f}, standard error {small['se']:.4f})",
+        f"by {large['tree']:.4f} and {large['linear']:.4f} after training on 1,000 "
+        f"({large['difference']:+.4f}, standard error {large['se']:.4f})",
+        f"A fully grown tree is worse than the regression ({small['full tree']:.4f} at 100)",
+        f"rpart's defaults is better ({small['rpart']:.4f})",
+    ):
+        says("calibration.md", "How the Gaussian populations were simulated", sentence)
 
 
 def test_mcnemar():
     measured = calibration("mcnemar")
     for method in ("plain", "edwards", "exact", "midp", "auto"):
         line = next(
-            line for line in sections("comparing.md")["McNemar"].splitlines() if line.startswith(f"| `{method}` | 0.")
+            line
+            for line in sections("compare/mcnemar.md")["When it is valid"].splitlines()
+            if line.startswith(f"| `{method}` | 0.")
         )
         own = [measured[f"{method}, {n}"] for n in (30, 100, 300)]
         expected = [*(v for one in own for v in (one["lowest"], one["mean"])), *(one["error"] for one in own)]
@@ -462,10 +514,13 @@ def test_mcnemar():
 # -- studies --------------------------------------------------------------------------------------------------
 
 
+BOOTSTRAP = "methods/point632.md"
+
+
 def test_632plus_by_round():
     study = result("studies/results/point632.json")
     noise = {key: found for key, found in study["settings"].items() if key.startswith("noise")}
-    table = keyed("methods.md", "Bootstrap of the data", 2, 1)
+    table = keyed(BOOTSTRAP, "Round by round", 2)
     assert len(table) == len(noise) == 6
     readings = ("one weight", "published", "capped", "unbounded", "weighted", "not by round")
     for (learner, n), cells in table.items():
@@ -479,7 +534,7 @@ def test_632plus_by_round():
     }
     for reading, words in leaning.items():
         leans = [found[reading]["lean"] for found in noise.values()]
-        says("methods.md", "Bootstrap of the data", f"{words} by {min(leans):+.3f} to {max(leans):+.3f}")
+        says(BOOTSTRAP, "Round by round", f"{words} by {min(leans):+.3f} to {max(leans):+.3f}")
     signal = [found for key, found in study["settings"].items() if key.startswith("signal")]
     low, oob = (
         [found["truth"]["mean"] - found[way]["mean"] for found in signal] for way in ("one weight", "out of bag")
@@ -490,7 +545,7 @@ def test_632plus_by_round():
         f"all of them are too low, *ours* by {span(low, 3)}",
         f"`oob` is off by {-max(oob):+.3f} to {-min(oob):+.3f}",
     ):
-        says("methods.md", "Bootstrap of the data", sentence)
+        says(BOOTSTRAP, "Round by round", sentence)
     assert all(found[reading]["mean"] < found["truth"]["mean"] for found in signal for reading in readings)
 
 
@@ -504,7 +559,7 @@ def test_632plus_of_other_programs():
         f"on the same noise it gives {efron['err_632plus_ipred_formula']:.3f}, the published formula gives "
         f"{efron['err_632plus']:.3f}, and the loss without information is {efron['gamma']:.1f}.",
     ):
-        says("methods.md", "Bootstrap of the data", sentence)
+        says(BOOTSTRAP, "Round by round", sentence)
 
 
 def test_intervals_of_other_estimates():
@@ -519,9 +574,10 @@ def test_intervals_of_other_estimates():
         for is_loo in (True, False)
     )
     counts = f"{all_others[0]} or {all_others[-1]} data sets in each cell, {loo[0]} or {loo[-1]} for leave-one-out"
-    says("calibration.md", heading, counts)
+    design = "How the other estimates were simulated"
+    says("calibration.md", design, counts)
     errors = [np.sqrt(0.95 * 0.05 / n) for n in (all_others[0], loo[0])]
-    says("calibration.md", heading, f"the standard error at 0.95 is {errors[0]:.3f}, or {errors[1]:.3f}")
+    says("calibration.md", design, f"the standard error at 0.95 is {errors[0]:.3f}, or {errors[1]:.3f}")
 
 
 def test_intervals_that_fall_short_are_on_the_page_of_their_mark():
@@ -607,16 +663,16 @@ def test_what_dropping_saves_and_costs():
 
 def test_variance_components_of_blocked_cross_validation():
     study, heading = result("studies/results/blocked.json"), "Variance components"
-    assert "\n".join(blocked.page_rows(study)) in sections("comparing.md")[heading]
-    says("comparing.md", heading, f"{study['data_sets']:,} data sets each")
+    assert "\n".join(blocked.page_rows(study)) in sections("compare/t_blocked_mx2.md")[heading]
+    says("compare/t_blocked_mx2.md", heading, f"{study['data_sets']:,} data sets each")
     for sentence in blocked.words(study):
-        says("comparing.md", heading, sentence)
+        says("compare/t_blocked_mx2.md", heading, sentence)
 
 
 def test_adjusting_by_draws():
-    study, heading = result("studies/results/adjusting.json"), "Many pairs"
-    assert "\n".join(adjusting.page_rows(study)) in sections("comparing.md")[heading]
-    says("comparing.md", heading, f"{study['data_sets']} data sets each, alpha 0.05")
+    study, heading = result("studies/results/adjusting.json"), "When it is valid"
+    assert "\n".join(adjusting.page_rows(study)) in sections("compare/pairs.md")[heading]
+    says("compare/pairs.md", heading, f"{study['data_sets']} data sets each, alpha 0.05")
 
 
 POWER_PAGE = "studies/power_curves.md"
@@ -664,7 +720,7 @@ def test_balanced_correction():
         -float(cells[3].split(",")[0]) for n, cells in rows("studies/balanced.md", CORRECTION).items() if int(n) <= 100
     ]
     sentence = f"too low: by {span(low, 3)} on average with 20 to 100 samples"
-    says("methods.md", "Balanced: correct for selecting on fewer samples", sentence)
+    says("methods/bbc.md", "Balanced: correct for selecting on fewer samples", sentence)
 
 
 def test_sentences_on_the_balanced_correction():
@@ -712,6 +768,20 @@ def test_gains_of_the_families():
     gains = {tuple(f"{row['gain'][s]:.2g}" for s in shapes) for row in measured.values()}
     for cells in page.values():
         assert tuple(f"{float(cell.rstrip('x')):.2g}" for cell in cells[1:]) in gains
+
+
+def test_run_on_real_tables():
+    measured = result("benchmarks/results/run.json")
+    page = rows("run.md", "Does the number come true?")
+    assert set(page) == set(measured)
+    for title, cells in page.items():
+        one = measured[title]
+        assert cells == [*(f"{one[key]:.3f}" for key in ("winner", "claimed", "truth")), f"{one['covered']:.2f}"]
+    everywhere = [measured[f"all, {metric}"] for metric in ("roc_auc", "accuracy")]
+    winner, corrected = ([f"{one[key] - one['truth']:.3f}" for one in everywhere] for key in ("winner", "claimed"))
+    said = f"the winner's score is {winner[0]} too high by AUC and {winner[1]} by accuracy. "
+    said += f"The corrected estimate is off by {float(corrected[0]):+.3f} and {float(corrected[1]):+.3f}."
+    says("run.md", "Does the number come true?", said)
 
 
 def test_632_bootstrap():

@@ -15,7 +15,8 @@ import inspect
 import pkgutil
 import re
 import sys
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, get_origin
 
 import pytest
 
@@ -23,6 +24,7 @@ import outfold
 
 MODULES = (
     "outfold",
+    "outfold.adapters",
     "outfold.compare",
     "outfold.curves",
     "outfold.drop",
@@ -38,12 +40,19 @@ MODULES = (
     "outfold.select",
     "outfold.simulate",
     "outfold.stability",
+    "outfold.tables",
 )
 
 # Users receive the classes of these modules, and rarely or never make one.
 RECEIVED = ("outfold.results", "outfold.exceptions")
 # Users receive these classes too.
-RECEIVED_CLASSES = {"outfold.Predictions", "outfold.Splits", "outfold.State", "outfold.select.Candidates"}
+RECEIVED_CLASSES = {
+    "outfold.Predictions",
+    "outfold.Splits",
+    "outfold.State",
+    "outfold.select.Candidates",
+    *(f"outfold.tables.{name}" for name in ("Column", "Columns", "Dialect", "TableFile")),
+}
 
 # Codes of numpydoc.validate: no docstring; a section that has no such name; no summary; a parameter that is missing, unknown, in
 # another order, without type or without description; no Returns section.
@@ -138,6 +147,29 @@ def test_docstring_is_complete(name):
 
 
 # -- examples -----------------------------------------------------------------------------------------------
+
+
+def names_of_the_api_page() -> list[str]:
+    """Every function, class and rule that docs/api.md lists, such as outfold.compare.auto."""
+    text = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
+    sections = re.findall(r"^## (outfold[\w.]*)\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    names = [f"{module}.{name}" for module, table in sections for name in re.findall(r"^\| `(\w+)` \|", table, re.M)]
+    return [name for name in names if not inspect.ismodule(listed(name)) and get_origin(listed(name)) is not Literal]
+
+
+def listed(name: str) -> Any:
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def test_every_name_of_the_api_page_has_an_example():
+    names = names_of_the_api_page()
+    assert {"outfold.collect", "outfold.results.Estimate", "outfold.tables.read_file"} <= set(names)
+    examples = {
+        name: re.split(r"^Examples\n-+\n", inspect.getdoc(listed(name)) or "", flags=re.M)[1:] for name in names
+    }
+    without = [name for name, parts in examples.items() if ">>> " not in "".join(parts)]
+    assert not without, f"no Examples section with >>>: {', '.join(without)}"
 
 
 class Runner(doctest.DocTestRunner):

@@ -137,7 +137,7 @@ def spread_out(n=120, c=12, r=1, folds=6, seed=0, groups=None):
 @pytest.mark.parametrize("metric", ["roc_auc", "accuracy", "log_loss", "r2", "mse", "concordance", "mean"])
 def test_bootstrap_equals_a_plain_loop(metric):
     oof = make_predictions(metric, n=60, c=6, r=2, folds=3, seed=4)
-    rule = drop.Bootstrap(threshold=0.6, min_predictions=0, n_resamples=60, metric=metric)
+    rule = drop.Bootstrap(threshold=0.6, min_predictions=0, n_resamples=30, metric=metric)
     found = metrics.get(metric)
     # In the middle of the second repeat: a whole repeat, and two folds of three of another one.
     part = until(oof, 1, 1)

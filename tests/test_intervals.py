@@ -684,11 +684,17 @@ def test_the_pages_have_the_numbers_of_the_study_of_the_selected_configuration()
     ]
     assert [line for line in page.splitlines() if line.startswith(("| shares |", "| alike |", "| areas |"))] == lines
     covered = [row["coverage"]["mover"][1] for row in rows]
+    spread = (
+        f"{min(covered):.3f} to {max(covered):.3f} in the {len(rows)} settings, and {np.mean(covered):.3f} on average"
+    )
+    assert f"`mover` covers {spread}." in page
+    lowest = min(row["coverage"]["percentile"][1] for row in rows)
+    assert f"Its lowest coverage is {lowest:.3f}." in page
     sizes = [row["n"] for row in rows]
-    readme = (PAGE.parents[1] / "README.md").read_text()
+    tour = (PAGE.parent / "tour.md").read_text()
     held = f"in {100 * min(covered):.0f} to {100 * max(covered):.0f} percent of cases, in {100 * np.mean(covered):.1f} on average"
-    assert f"{len(rows)} settings with {min(sizes)} to {max(sizes):,} samples" in readme
-    assert f"such intervals held the true value {held}" in readme
+    assert f"{len(rows)} settings with {min(sizes)} to {max(sizes):,} samples" in tour
+    assert f"such intervals held the true value {held}" in tour
 
 
 @pytest.mark.parametrize("kind", ["shares", "areas"])

@@ -50,10 +50,12 @@ def test_other_pages_say_what_was_found():
     precise = pooled_within.of_bbc(pooled_within.cell(rows, "average_precision", "margin", 60, "fold"))
     said = "there its bias is {:+.3f} (standard error {:.3f})."
     assert said.format(precise["bias"], precise["se"]) in text_of("checks/OF209.md")
-    readme = " ".join((DOCS.parent / "README.md").read_text().split())
+    tour = " ".join((DOCS / "tour.md").read_text().split())
     gap = probabilities["within"]["bias"] - probabilities["pooled"]["bias"]
-    said = "[on real data](docs/studies/real_data.md) with 60 samples a pooled estimate of AUC is {:.3f} below one within folds"
-    assert said.format(gap) in readme
+    said = (
+        "[on real data](studies/real_data.md) with 60 samples a pooled estimate of AUC is {:.3f} below one within folds"
+    )
+    assert said.format(gap) in tour
     chosen = [row for row in rows if row["select"] != "within"]
     spans = {
         metric: pooled_within.span(
@@ -63,7 +65,7 @@ def test_other_pages_say_what_was_found():
     }
     said = "with 60 or 150 samples and luck taken out, is {roc_auc} for AUC, {concordance} for concordance and "
     said += "{average_precision} for average precision"
-    assert said.format(**spans) in readme
+    assert said.format(**spans) in tour
 
 
 def test_the_study_corrects_what_bbc_corrects():
@@ -74,8 +76,8 @@ def test_the_study_corrects_what_bbc_corrects():
         assert pooled_within.USED[metric] == corrected
 
 
-def test_the_readme_has_the_coverage_on_real_data():
+def test_the_tour_has_the_coverage_on_real_data():
     rows = rows_of(real_data)
     held = [100 * real_data.overall(rows, metric) for metric in ("accuracy", "roc_auc", "r2")]
     said = f"with 40 to 160 samples, they held it in {min(held):.0f} to {max(held):.0f} percent."
-    assert said in " ".join((DOCS.parent / "README.md").read_text().split())
+    assert said in " ".join((DOCS / "tour.md").read_text().split())

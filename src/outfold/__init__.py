@@ -17,6 +17,7 @@ from .data import register_methods
 
 if TYPE_CHECKING:
     from . import (
+        adapters,
         compare,
         curves,
         drop,
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
     from .fitting import collect, refit
     from .fitting.configs import Configs, grid
     from .io.convert import from_arrays, from_frame
-    from .io.store import load, read
+    from .io.files import read
+    from .io.store import load
     from .models import confront, load_model
     from .reporting import report
     from .search import RandomizedSelectCV, SelectCV
@@ -58,6 +60,7 @@ __all__ = [
     "SelectCV",
     "Splits",
     "State",
+    "adapters",
     "advise",
     "check",
     "cite",
@@ -103,7 +106,8 @@ _NAMES = {
     "fitting": ["collect", "refit"],
     "fitting.configs": ["Configs", "grid"],
     "io.convert": ["from_arrays", "from_frame"],
-    "io.store": ["load", "read"],
+    "io.files": ["read"],
+    "io.store": ["load"],
     "models": ["confront", "load_model"],
     "reporting": ["report"],
     "search": ["RandomizedSelectCV", "SelectCV"],

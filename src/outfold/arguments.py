@@ -64,6 +64,7 @@ def check_choice(value: Any, choices: Sequence[str], name: str) -> str:
     >>> check_choice("percentil", ["t", "percentile"], "interval")
     Traceback (most recent call last):
     outfold.exceptions.InputError: interval must be 't' or 'percentile'; got 'percentil'. Did you mean 'percentile'?
+    outfold explain arguments says more
     """
     if isinstance(value, str) and value in choices:
         return value

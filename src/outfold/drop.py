@@ -226,7 +226,7 @@ class NeverSelected(DropRule):
     the best configuration of all of them is selected. What no draw selects is dropped. Groups are drawn whole.
 
     Do not use it where many configurations may be equally good: it keeps those that were lucky in the first folds, and nothing
-    is left to correct their scores with (the page on dropping has numbers). `Bootstrap` keeps what it cannot tell from the best.
+    is left to correct their scores with (see the page on dropping). `Bootstrap` keeps what it cannot tell from the best.
 
     Parameters
     ----------
@@ -398,9 +398,9 @@ class Sequential(DropRule):
     Parameters
     ----------
     alpha : float
-        Probability that the sequential test drops a configuration that is among the best.
+        Probability that the sequential test takes a configuration for one of the best that is not.
     beta : float
-        Probability that it keeps one that is not.
+        Probability that it drops one of the best.
     similarity : float
         Level of the test for the top group, divided by the number of comparisons in a fold.
     steps : int or None

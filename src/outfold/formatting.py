@@ -270,13 +270,13 @@ def make_frame(columns: dict[str, Any], backend: str | None = None) -> Any:
         backend = next((name for name in ("pandas", "polars") if importlib.util.find_spec(name)), None)
         if backend is None:
             remedy = "Install one of them: pip install 'outfold[frames]'."
-            raise InputError("a frame needs pandas or polars", remedy=remedy)
+            raise InputError("a frame needs pandas or polars", remedy=remedy, page="extras")
     import narwhals as nw
 
     try:
         return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]  # any name the user gives
     except (ImportError, ModuleNotFoundError):
-        raise InputError(f"{backend} is not installed", remedy=f"Run: pip install {backend}.") from None
+        raise InputError(f"{backend} is not installed", remedy=f"Run: pip install {backend}.", page="extras") from None
 
 
 def read_sentences(text: str) -> dict[str, str]:

@@ -1,12 +1,14 @@
-"""One line on the terminal that says how far the work is, redrawn in place."""
+"""One line on the terminal, or in a notebook, that says how far the work is, redrawn in place."""
 
 from __future__ import annotations
 
+import html
 import shutil
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from time import monotonic
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 from . import formatting
 
@@ -30,7 +32,8 @@ class ProgressLine:
     ) -> None:
         self.stream = sys.stderr if stream is None else stream
         self._tell = mode if callable(mode) else None
-        self.shown = mode == "always" or (mode is True and self.stream.isatty())
+        self._output = _notebook_output() if mode in (True, "always") and stream is None else None
+        self.shown = mode == "always" or (mode is True and (self.stream.isatty() or self._output is not None))
         self.work, self.units, self.total, self.done = work, units, total, 0
         self.at_most = False  # the total is a cap, and the work may end earlier
         self._clock = clock
@@ -70,12 +73,27 @@ class ProgressLine:
         if self.shown:
             elapsed = formatting.seconds(self._clock() - self._started)
             self._draw(self.line() + f"  in {elapsed}")
-            self.stream.write("\n")
-            self.stream.flush()
+            if self._output is None:
+                self.stream.write("\n")
+                self.stream.flush()
             self.shown = False
 
     def _draw(self, line: str) -> None:
-        # Blanks wipe what is left of a longer line before.
-        self.stream.write("\r" + line.ljust(self._width))
-        self.stream.flush()
+        if self._output is not None:
+            bar = f'<progress value="{self.done}" max="{max(self.total, 1)}"></progress>'
+            self._output.update({"text/plain": line, "text/html": f"{bar} <code>{html.escape(line)}</code>"}, raw=True)
+        else:
+            # Blanks wipe what is left of a longer line before.
+            self.stream.write("\r" + line.ljust(self._width))
+            self.stream.flush()
         self._width, self._drawn = len(line), self._clock()
+
+
+def _notebook_output() -> Any:
+    """An output of the notebook's cell that can be replaced; None outside of notebooks."""
+    ipython: Any = sys.modules.get("IPython")  # whoever runs in a notebook has imported it
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is None or not hasattr(shell, "kernel"):  # IPython in a terminal has no kernel
+        return None
+    show = import_module("IPython.display").display
+    return show({"text/plain": "", "text/html": ""}, raw=True, display_id=True)

@@ -12,6 +12,7 @@ False
 >>> check_requirements("nested", requirements, oof)
 Traceback (most recent call last):
 outfold.exceptions.NeedError: nested needs 2 folds or more; these predictions are one test set. Collect with ... or use bbc.
+outfold explain needs says more
 
 An estimate declares with the decorator `requires`; a test of a pair or an interval holds its tuple and calls
 `check_requirements` before it computes. Words and remedies put code of the library between backticks.
@@ -43,6 +44,12 @@ def source_in_words(source: Any) -> str:
     return f"{'these scores are of' if scores_only else 'these predictions are'} {source.plan}"
 
 
+def _repeats_one_set(source: Any) -> bool:
+    """Whether all repeats predict the same test set, and nothing was trained for it."""
+    oof = getattr(source, "oof", source)
+    return isinstance(oof, Predictions) and oof.nothing_trained and oof.n_repeats > 1
+
+
 @dataclass(frozen=True)
 class Requirement(Generic[S]):
     """One precondition of a method on what it is given."""
@@ -52,14 +59,19 @@ class Requirement(Generic[S]):
     remedy: str = ""  # sentences
     given: Callable[[S], str] = source_in_words  # the clause that says what the source is instead
     raises: type[InputError] = NeedError  # InputError where an argument such as the metric is at fault, not the source
+    untrained: str = ""  # the remedy for repeats of one test set, which no plan of ours can make
 
     def error(self, method: str, source: S, remedy: str = "") -> InputError:
         """The error for a source that does not meet it; `remedy` replaces that of the declaration."""
-        given, remedy = self.given(source), remedy or self.remedy
-        return self.raises(argument=method, needed=f"needs {self.words}", given=given, remedy=remedy)
+        given = self.given(source)
+        remedy = remedy or (self.untrained if _repeats_one_set(source) else "") or self.remedy
+        page = method if self in DECLARED.get(method, ()) else NeedError.page
+        return self.raises(argument=method, needed=f"needs {self.words}", given=given, remedy=remedy, page=page)
 
 
 Requirements = tuple[Requirement[S], ...]
+# What each public method needs, by its name: `outfold explain nested` lists it.
+DECLARED: dict[str, Requirements[Any]] = {}
 
 
 def met(requirements: Requirements[S], source: S) -> bool:
@@ -114,7 +126,7 @@ def requires(
             check_requirements(method.__name__, requirements, oof)
             return method(oof, *args, **kwargs)
 
-        checked.requirements = requirements  # type: ignore[attr-defined]
+        checked.requirements = DECLARED[method.__name__] = requirements  # type: ignore[attr-defined]
         return checked  # type: ignore[return-value]  # the first argument may also go by name
 
     return decorate
@@ -123,10 +135,19 @@ def requires(
 # -- requirements on predictions ----------------------------------------------------------------------------
 
 
+# What to do with several repeats of one test set.
+UNTRAINED_ESTIMATE = "Nothing was trained here: use `cv` for one configuration, `bbc` for the selected one."
+UNTRAINED_SPREAD = "Nothing was trained here: use `trace` or `bias_variance` to see how repeats differ."
+_UNTRAINED_TEST = (
+    "Nothing was trained here: use `permutation` or `bootstrap`, which average the repeats of each sample."
+)
+
+
 def least_folds(least: int) -> Requirement[Predictions]:
     """A number of folds in each repeat."""
     remedy = "Collect with `Plan(folds=10)`, give `folds`, or use `bbc`."
-    return Requirement(f"{least} folds or more", lambda oof: oof.n_folds >= least, remedy)
+    words = f"{least} folds or more"
+    return Requirement(words, lambda oof: oof.n_folds >= least, remedy, untrained=UNTRAINED_ESTIMATE)
 
 
 # How samples can be held out: in words, and the plan that does it.
@@ -142,13 +163,16 @@ _DESIGNS = {
 def design(kind: str) -> Requirement[Predictions]:
     """One way to hold samples out."""
     words, plan = _DESIGNS[kind]
-    return Requirement(words, lambda oof: _design_of(oof) == kind, f"Collect with `{plan}`, or use `bbc`.")
+    remedy = f"Collect with `{plan}`, or use `bbc`."
+    return Requirement(words, lambda oof: _design_of(oof) == kind, remedy, untrained=UNTRAINED_ESTIMATE)
 
 
 def _design_of(oof: Predictions) -> str:
     """How samples were held out, found from the splits where the plan was made elsewhere."""
     if oof.plan.kind in ("bootstrap", "three_way"):
         return oof.plan.kind
+    if _repeats_one_set(oof):
+        return "one test set"
     if oof.n_folds == 1:
         return "holdout" if oof.n_repeats == 1 else "repeated_holdout"
     one_by_one = oof.n_repeats == 1 and np.all(np.bincount(oof.folds[oof.folds >= 0]) == 1)
@@ -167,7 +191,11 @@ _BLOCKS = {
 def block(name: str) -> Requirement[Predictions]:
     """A block that was collected with the predictions."""
     return Requirement(
-        f"the block `{name}`", lambda oof: name in oof.blocks, _BLOCKS[name], lambda oof: "these predictions have none"
+        f"the block `{name}`",
+        lambda oof: name in oof.blocks,
+        _BLOCKS[name],
+        lambda oof: "these predictions have none",
+        untrained=UNTRAINED_SPREAD if name == "seeds" else UNTRAINED_ESTIMATE,
     )
 
 
@@ -239,4 +267,4 @@ def splits(
             and int(np.sum(scores.n_test > 0)) > 1
         )
 
-    return Requirement(words, fits, remedy)
+    return Requirement(words, fits, remedy, untrained=_UNTRAINED_TEST)

@@ -54,6 +54,17 @@ class Candidates:
         Standard errors over folds.
     greater_is_better : bool
         Direction of the metric.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> right = np.random.default_rng(0).random((60, 3)) < [0.7, 0.75, 0.8]
+    >>> oof = of.from_arrays(None, right, folds=np.arange(60) % 5, response="pointwise")
+    >>> def steadiest(candidates):
+    ...     return candidates.se.argmin()
+    ...
+    >>> of.estimate.bbc(oof, "mean", rule=steadiest, n_resamples=50).selected
+    'config 1'
     """
 
     names: tuple[str, ...]
@@ -115,7 +126,15 @@ class Rule:
 
 
 class _Best(Rule):
-    """The configuration with the best score; the default."""
+    """The configuration with the best score; the default.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> oof = of.from_arrays(None, [[1, 1], [0, 1], [1, 0], [0, 1]], configs=["a", "b"], response="pointwise")
+    >>> of.select.best(oof, "mean").name
+    'b'
+    """
 
     name = "best"
     stored = StoredRule("best")
@@ -359,7 +378,13 @@ def _read_rule(rule: StoredRule, made_by: Mapping[str, Any]) -> Rule:
             f"these predictions were selected by the rule {rule.name!r}, which this version of outfold does not know"
         )
         raise InputError(problem, remedy="Give another: `rule=select.best`.")
-    made: Rule = made_by[rule.name](**rule.parameters)
+    try:
+        made: Rule = made_by[rule.name](**rule.parameters)
+    except TypeError as error:
+        problem = (
+            f"these predictions were selected by the rule {rule.name!r} with parameters that it does not have ({error})"
+        )
+        raise InputError(problem, remedy="Give another: `rule=select.best`.") from None
     return made
 
 

@@ -1,4 +1,4 @@
-"""Coverage of McNemar's intervals and error rates of its tests, by complete enumeration: the table in docs/comparing.md."""
+"""Coverage of McNemar's intervals and error rates of its tests, by complete enumeration: the table in docs/compare/mcnemar.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from internals import EXACT_BELOW, paired
 pytestmark = pytest.mark.calibration
 
 DISCORDANCES, DIFFERENCES = (0.05, 0.1, 0.2, 0.3, 0.5), (0, 0.02, 0.05, 0.1, 0.2)
-PAGE = Path(__file__).parents[2] / "docs" / "comparing.md"
+PAGE = Path(__file__).parents[2] / "docs" / "compare" / "mcnemar.md"
 
 
 def tables(n):

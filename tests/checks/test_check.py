@@ -181,7 +181,9 @@ def call(capsys, *arguments):
 
 def test_command_prints_what_the_library_finds(capsys, troubled, tmp_path):
     path = troubled.save(tmp_path / "x.oof")
-    assert call(capsys, "check", path) == (0, f"{of.check(troubled)}\n", "")
+    all_found = of.check(troubled)
+    note = f"note: outfold explain {all_found.codes[0]} says more\n"
+    assert call(capsys, "check", path) == (0, f"{all_found}\n", note)
     found = of.check(troubled, "accuracy", ignore=["OF502", "OF512"])
     options = ("check", path, "--metric", "accuracy", "--ignore", "OF502,OF512")
     assert call(capsys, *options)[1] == f"{found}\n"

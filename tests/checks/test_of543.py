@@ -6,6 +6,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 import outfold as of
+from internals import CHECKS
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -33,3 +34,17 @@ def test_silent_on_a_time_series(says):
     configs = of.grid("knn", KNeighborsClassifier(), n_neighbors=[1, 3, 5])
     oof = of.collect(configs, rng.normal(size=(60, 2)), y, TimeSeriesSplit(4), progress=False)
     assert says("OF543", oof) is None
+
+
+@pytest.mark.parametrize(("folds", "first"), [(None, "Run each configuration more often"), (5, "Add repeats, `Plan")])
+def test_the_advice_fits_the_design(folds, first):
+    shares = np.array([[0.5, 0.6, 0.7, 0.8], [0.8, 0.7, 0.6, 0.5]])
+    P = (np.arange(100)[:, None, None] < 100 * shares.T[None]).astype(float)
+    parts = None if folds is None else np.stack([np.arange(100) % folds] * 2, axis=1)
+    found = of.check(of.from_arrays(None, P, folds=parts, response="pointwise"))
+    assert next(f.advice for f in found if f.code == "OF543").startswith(first)
+
+
+def test_only_what_fires_on_runs_of_one_test_set_has_another_advice_for_them():
+    assert {check.code for check in CHECKS.values() if check.untrained} == {"OF541", "OF543"}
+    assert all("repeats=" not in check.untrained for check in CHECKS.values())

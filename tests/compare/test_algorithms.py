@@ -234,7 +234,7 @@ def test_on_the_command_line(oof, tmp_path, capsys):
         "",
     )
     _, out, _ = call("--by", "name", "--metric", "accuracy", "--adjust", "bonferroni", "--format", "latex")
-    assert out == f"{compare.algorithms(oof, 'accuracy', adjust='bonferroni').to_latex()}\n"
+    assert out == f"{compare.algorithms(oof, 'accuracy', adjust='bonferroni').to_latex(caption=True)}\n"
     code, _, err = call("knn", "--by", "name")
     assert (code, "--by compares two algorithms, or all if you name none; got 1." in err) == (2, True)
     code, _, err = call("--by", "kernel")

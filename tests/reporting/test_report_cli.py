@@ -68,8 +68,9 @@ def test_report_says_what_is_wrong(capsys, oof_file, tmp_path, monkeypatch, more
     monkeypatch.chdir(tmp_path)
     got, out, err = call(capsys, "report", oof_file, *more)
     assert (got, out) == (code, "")
-    assert says in err
-    assert err.count("\n") == 1
+    message, note = err.splitlines()
+    assert says in message
+    assert note.startswith("note: outfold explain ")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent to a whole console there")

@@ -31,6 +31,7 @@ from ..learners import spaces
 from ..tables import Columns
 from .answer import Answer, Asked
 from .anytime import AnytimeSearch, Found, words_for_stop
+from .clusters import connection
 from .folder import ANSWER, SEARCH, RunFolder
 from .live import Live
 from .result import RunResult
@@ -66,6 +67,7 @@ def run(
     threshold: str | float | None = None,
     importance: bool = False,
     n_jobs: int | None = None,
+    cluster: str | None = None,
     seed: int = 0,
     timeout: float | None = None,
     inner: bool = False,
@@ -82,12 +84,14 @@ def run(
     by default: text, bool and few distinct whole numbers are classes. `space` is the name of a ready space, a Python file with
     a function ``configs(X, y, task)``, or such a function. After `budget` seconds, Ctrl-C or SIGTERM the answer is for the
     configurations that are finished. `explain` is called with what is going to be shared, `say` with every note a person
-    should read. `command` is what was typed to get here. The share `test` of the rows is left out of everything and scored once.
-    All other arguments are those of `collect`.
+    should read. `command` is what was typed to get here. `cluster` is the address of a Dask or Ray cluster that does the fits of
+    the search, or ``"local:4"``; None is what ``joblib.parallel_config`` says. The share `test` of the rows is left out of
+    everything and scored once. All other arguments are those of `collect`.
     """
     start = monotonic()
     if budget is not None and budget <= 0:
         raise invalid("budget", "must be more than 0 seconds", f"got {budget:g}")
+    workers = connection(cluster)
     roles = Roles(target, group, sample, time, event, tuple(leave_out))
     happened = positive if time is not None else None
     table = read_table(path, roles, task=task, columns=columns, dialect=dialect, happened=happened, say=say)
@@ -109,7 +113,8 @@ def run(
         options = {"positive": positive, "metric": chosen, "rule": rule, **work}
         job = _Search(table, tried.configs, plan, options, folder, explain, aggregate)
         live = Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress)
-        found = job.run(live, budget, start)
+        with workers:
+            found = job.run(live, budget, start)
         given_columns = None if isinstance(columns, Columns) else columns
         words, stopped = tried.in_words(len(found.oof.configs)), words_for_stop(found, budget)
         answer = Answer(found, table, tried.configs, words, stopped, say, given_columns, happened)

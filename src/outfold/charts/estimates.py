@@ -139,12 +139,12 @@ def configurations(
     """The best configurations with intervals, and what to expect of the selected configuration."""
     made = best_configurations(oof, metric, top, estimate, level, n_resamples, rng)
     rows, found = made.rows, made.estimate
-    last = len(rows)
+    last, score = len(rows), "score" if oof.nothing_trained else "cross-validation score"
     marks: list[chart.Mark] = []
     for i, row in enumerate(rows):
         # One interval for each quantity: the selected configuration has that of the corrected estimate.
         ends = None if row.name == found.selected and has_own(found) else row.interval
-        tip = f"{row.name}\ncross-validation score: {chart.with_interval(row.score, ends, level)}"
+        tip = f"{row.name}\n{score}: {chart.with_interval(row.score, ends, level)}"
         if ends is not None:
             marks.append(chart.Line(ends, [i, i], "pale", width=3, tip=tip))
         tone = "orange" if row.name == found.selected else "grey"
@@ -162,10 +162,10 @@ def configurations(
     return chart.Chart(
         "configurations",
         f"{found.metric} of {shown} {'configurations' if n > 1 else 'configuration'}",
-        f"{_data(found)}{left_out}. Dots: cross-validation scores with {100 * level:g}% intervals. "
+        f"{_data(found)}{left_out}. Dots: {score}s with {100 * level:g}% intervals. "
         f"Diamond: {found.method}, optimism {formatting.number(found.optimism, sign=True)}",
         f"The {last} best of {candidates:,}" if last < candidates else "All configurations",
-        f"Each dot is the configuration's cross-validation score with its {100 * level:g}% interval, not corrected for "
+        f"Each dot is the configuration's {score} with its {100 * level:g}% interval, not corrected for "
         f"picking the best. The orange one was selected. Diamond: {meaning(found)}, with the interval to read.",
         chart.Axis(chart.direction(found.metric, found.greater_is_better), grid=True),
         chart.Axis(names=(*(row.name for row in rows), _NEW if has_own(found) else meaning(found)), bold=bold),
@@ -201,8 +201,9 @@ def optimism(given: Any) -> chart.Chart:
     keys = [chart.Key(meaning(first), _DIAMOND)]
     if has_own(first):
         luck = " The dotted bracket between them is luck." if first.optimism > 0 else ""
-        caption += f" Dot: the winner's cross-validation score.{luck}"
-        keys.append(chart.Key("winner's cross-validation score", _DOT))
+        own = first.own_name.partition(",")[0]
+        caption += f" Dot: the {own}.{luck}"
+        keys.append(chart.Key(own, _DOT))
     return chart.Chart(
         "optimism",
         f"{first.metric} of {subject}",

@@ -31,7 +31,7 @@ def check_matplotlib(ax: Any = None, remedy: str = "") -> None:
         from matplotlib.axes import Axes
     except ImportError:
         how = f"Install it: `pip install 'outfold[plot]'`.{remedy}"
-        raise invalid("outfold.plot", "needs matplotlib", remedy=how) from None
+        raise invalid("outfold.plot", "needs matplotlib", remedy=how, page="extras") from None
     if ax is not None and not isinstance(ax, Axes):
         needed = "must be matplotlib Axes, as `plt.subplots` gives"
         raise invalid("ax", needed, f"got {type(ax).__name__}")

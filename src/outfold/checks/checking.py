@@ -32,14 +32,20 @@ class Check(NamedTuple):
     source: str
     advice: str
     find: Find | None
+    untrained: str  # the advice where nothing was trained, if it is another one: no plan of ours can make such repeats
 
     @property
     def page(self) -> str:
         """Its page, relative to the documentation."""
         return f"checks/{self.code}.md"
 
+    @property
+    def origin(self) -> str:
+        """Where the caveat comes from, in words: a paper, or the authors of Outfold."""
+        return "the authors of Outfold" if self.source == "ours" else self.source
 
-# Code, severity, title, where the caveat comes from; below these, what to do.
+
+# Code, severity, title, where the caveat comes from; below these, what to do, and what to do where nothing was trained.
 _TABLE = """
 OF101 tip | fewer folds than asked for | Tsamardinos et al. 2015, sect. 8.1
     Nothing, or join rare classes. With two or three folds prefer more repeats.
@@ -183,16 +189,20 @@ OF535 caution | a score that falls as training grows | Tsamardinos et al. 2015, 
     Look at a learning curve (`curves.learning`); let the fit find what depends on the number of samples, such as epochs.
 OF541 caution | a winner that rarely led | Raeder et al. 2010, sect. IV-A
     Add repeats: `repeats="auto"` adds them until the order settles.
+    untrained: Run each configuration more often on the same samples until the order settles, or do not rely on the lead.
 OF542 tip | skewed scores over repeats | Raeder et al. 2010, sect. IV-B
     Report the median beside the mean.
 OF543 tip | repeats that rank differently | Tsamardinos et al. 2018, sect. 5.2.3 and 5.2.4; Raeder et al. 2010, sect. IV-A
     Add repeats, `Plan(repeats=10)` or `repeats="auto"`, or do not rely on the order.
+    untrained: Run each configuration more often on the same samples, or do not rely on the order.
 """
-_ENTRY = re.compile(r"^(OF\d{3}) (\w+) \| (.*) \| (.*)\n((?:    .*\n)+)", re.MULTILINE)
+_ENTRY = re.compile(
+    r"^(OF\d{3}) (\w+) \| (.*) \| (.*)\n((?:    (?!untrained:).*\n)+)(?:    untrained: (.*)\n)?", re.MULTILINE
+)
 # All checks by code.
 CHECKS = {
-    code: Check(code, severity, title, source, " ".join(advice.split()), FINDERS.get(code))
-    for code, severity, title, source, advice in _ENTRY.findall(_TABLE)
+    code: Check(code, severity, title, source, " ".join(advice.split()), FINDERS.get(code), untrained)
+    for code, severity, title, source, advice, untrained in _ENTRY.findall(_TABLE)
 }
 
 
@@ -250,7 +260,8 @@ def _findings(check: Check, case: Case) -> list[Finding]:
         texts = [case.says(check.code)]
     else:
         texts = list(dict.fromkeys(note.text for note in case.notes if note.code == check.code))
-    about = check.advice, check.source, check.page
+    advice = (check.untrained if case.oof.nothing_trained else "") or check.advice
+    about = advice, check.source, check.page
     return [Finding(check.code, check.severity, text, *about) for text in texts if text is not None]
 
 

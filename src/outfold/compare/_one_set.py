@@ -187,7 +187,7 @@ def mcnemar(
 
     Parameters: {predictions, right_or_wrong, pair}
     method : {"auto", "plain", "edwards", "exact", "midp"}
-        ``plain`` is (b-c)^2 / (b+c) against chi2 with 1 degree of freedom, ``edwards`` the same with max(|b-c|-1, 0),
+        ``plain`` is (b-c)^2 / (b+c) against chi2 with 1 degree of freedom, ``edwards`` the same with ``max(|b-c|-1, 0)``,
         ``exact`` the binomial test of b among b+c, ``midp`` that test with half the probability of b. ``auto`` is exact
         below 50 discordant samples and plain from there on.
     {repeat, alternative, test_level, rope, null}

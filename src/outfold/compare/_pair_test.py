@@ -20,7 +20,7 @@ from ..docstrings import fill_docstring
 from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import recorded_metric
-from ..requirements import Requirements, check_requirements, in_words
+from ..requirements import DECLARED, Requirements, check_requirements, in_words
 from ..results import Alternative, Comparison, Comparisons, ComparisonTerms, PairArrays
 from ..stats.paired import Tested
 from ..stats.pvalues import Tails
@@ -345,6 +345,7 @@ def pair_test(
         asked = {field.name for field in fields(Hypothesis)}
         options = {p.name: p.default for p in every if p.kind is p.KEYWORD_ONLY and p.name not in asked}
         name = function.__name__
+        DECLARED[name] = requirements
         TESTS[name] = PairTest(name, description, reference, statistic_name, requirements, compute, options, **more)
         if function.__doc__ is not None:
             before, heading, after = function.__doc__.partition("Parameters")

@@ -157,6 +157,6 @@ def _assumes(difference: float, observed: bool, reached: float | None, n: int | 
     if n is None:
         out.append(f"more than {_MOST_TIMES:,} times the samples at hand would be needed")
     elif reached is None:
-        out.append("the number is extrapolated: the power of so many samples was not simulated")
+        out.append("the number is extrapolated: the power of that many samples was not simulated")
     out.append("new samples are like those at hand, and training on more samples changes neither model")
     return tuple(out)

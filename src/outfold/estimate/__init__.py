@@ -18,11 +18,25 @@
 | `inbag` | the mean score of bootstrap rounds on the samples they drew: never the answer | none |
 """
 
-from ._bbc import bbc
-from ._bootstrap import inbag, oob, optimism, point632, point632plus
-from ._by_fold import bbc_f, wmc, wmcs
-from ._held_out import cv, cvm_cv, cvt, holdout, loo, nested, repeated_holdout, resubstitution, three_way, tt
-from ._threshold import at_threshold
+from typing import TYPE_CHECKING
+
+from ..laziness import lazy_names
+
+if TYPE_CHECKING:
+    from ._bbc import bbc
+    from ._bootstrap import inbag, oob, optimism, point632, point632plus
+    from ._by_fold import bbc_f, wmc, wmcs
+    from ._held_out import cv, cvm_cv, cvt, holdout, loo, nested, repeated_holdout, resubstitution, three_way, tt
+    from ._threshold import at_threshold
+
+_LATER = {
+    "_bbc": "bbc",
+    "_bootstrap": "inbag oob optimism point632 point632plus",
+    "_by_fold": "bbc_f wmc wmcs",
+    "_held_out": "cv cvm_cv cvt holdout loo nested repeated_holdout resubstitution three_way tt",
+    "_threshold": "at_threshold",
+}
+__getattr__, __dir__ = lazy_names(__name__, _LATER)
 
 __all__ = [
     "at_threshold",

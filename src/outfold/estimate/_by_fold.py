@@ -13,7 +13,7 @@ from ..data.scores import layout, split_sizes
 from ..exceptions import NeedError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, selecting
-from ..requirements import Requirement, requires
+from ..requirements import UNTRAINED_ESTIMATE, Requirement, requires
 from ..results import Estimate
 from ..select import RuleLike, recorded_rule
 from ..stats.intervals import fold_draws
@@ -27,11 +27,13 @@ PARTITION: Requirement[Predictions] = Requirement(
     f"one repeat of {_LEAST_FOLDS} folds or more",
     lambda oof: oof.n_repeats == 1 and oof.n_folds >= _LEAST_FOLDS and layout(oof) in ("kfold", "loo"),
     "Use `tt`, or `bbc` if the metric is one of predictions.",
+    untrained=UNTRAINED_ESTIMATE,
 )
 SPLITS: Requirement[Predictions] = Requirement(
     "two or more folds or random splits, of two samples or more each",
     lambda oof: len(oof.splits.cells) > 1 and layout(oof) in ("kfold", "balanced", "holdout"),
     "Collect with `Plan(folds=10)` or `Plan.repeated_holdout(50)`, or use `bbc`.",
+    untrained=UNTRAINED_ESTIMATE,
 )
 
 

@@ -65,7 +65,7 @@ def calibration(
     if found is None:
         return None
     # The draws do not show how models vary with the training set.
-    unseen = np.sqrt(TRAINING if len(by.scoring.cells) > 1 else 1.0)
+    unseen = np.sqrt(1.0 if by.scoring.one_test_set else TRAINING)
     df = max(found.n_units - 1, 1)
     slope, intercept = (
         Interval(*around(one.value, unseen * one.error, level, df)) for one in (found.slope, found.intercept)

@@ -83,7 +83,7 @@ class Evidence(_Lazy):
         super().__init__(scoring, n_resamples, rng)
         oof = scoring.oof
         self.value, self._units_of = value, units_of
-        self.one_set = len(scoring.cells) == 1
+        self.one_set = scoring.one_test_set
         self.n_splits = len(oof.splits.cells)
         self.by_fold = scoring.aggregate == "fold"
         self.is_mean = scoring.metric.values is not None  # over samples
@@ -126,8 +126,9 @@ class Evidence(_Lazy):
         scoring = self.scoring()
         if scoring.metric.name != "roc_auc" or not self.one_set or scoring.oof.target.task != "binary":
             return None
-        ((cell, rows),) = _held(scoring)
-        score = scoring.oof.respond("score")[cell[0]][0, rows].astype(np.float64)
+        held = _held(scoring)
+        rows = held[0][1]  # the same in each repeat
+        score = scoring.oof.respond("score")[[r for (r, _), _ in held]][:, 0, rows].astype(np.float64)
         labelled = LabelledScores(score, scoring.oof.target.y[rows] == 1, self.codes)
         return area_and_error(labelled) if met(AREA_NEEDS, labelled) else None
 

@@ -62,7 +62,8 @@ def cv(
         and BCa for the rest; leave-one-out has the same for means. By folds it is that of samples and training sets for means
         and for pooled scores, and the corrected t for the rest, or that of Bates et al. if the block ``inner`` was collected.
         With groups it is the cluster-robust one for means; for the rest it is t of the folds' scores, or groups are drawn whole
-        where a fold has six or more. A time series has none (OF218).
+        where a fold has six or more. A time series has none (OF218). Repeats of one test set, without folds, are averaged by
+        sample, and the interval is that of the samples.
     {rng}
     Returns: {estimate}
     References: {tsamardinos2015}
@@ -79,8 +80,10 @@ def cv(
         raise invalid("cv", "is the score of one configuration", got(one.n_configs), remedy)
     check_choice(aggregate, ("fold", "pooled"), "aggregate")  # pairs within folds have no interval of their own
     scoring = Scoring(one, recorded_metric(oof, metric), aggregate)
-    folds = f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1"
-    text, reference = folds if len(scoring.cells) > 1 else ("one test set", "")  # nothing was cross-validated
+    text, reference = f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1"
+    if scoring.one_test_set:  # nothing was cross-validated
+        n = len(scoring.cells)
+        text, reference = "one test set" if n == 1 else f"mean of {n} repeats on one test set", ""
     return single(scoring, "cv", text, reference, n_resamples, confidence_level, rng)
 
 

@@ -17,6 +17,7 @@ makes the estimate too high or too low is squared and added on that side.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ from ..metrics._scoring import Scoring
 from ..results import Interval
 from ..stats.intervals import equal_answers, wilson
 from ..stats.pvalues import normal_quantile
-from ..stats.resampling import Corrected, noise_share
+from ..stats.resampling import Corrected, block_size, blocks, noise_share
 from ..stats.training import TAILS, TRAINING
 
 Floats = NDArray[np.float64]
@@ -41,6 +42,8 @@ _MOST = 32
 _PART_FOR_NOISE, _LEAST_FOR_NOISE = 1 / 16, 8
 # A mean over configurations counts for no more than this many times the samples, however many configurations there are.
 _MOST_GAINED = 2.0
+# Values that are held as floats at once.
+_LARGE = 1 << 22
 # Differences below this part of a number are those of rounding.
 ROUNDING = 1e-12
 _BRIER = ("brier", "neg_brier_score")
@@ -152,17 +155,18 @@ def spread_of(
     first = next(draws)
     known = _Known(scoring, chosen)
     alone, together = _variances(some, scale, shares, chain([first], draws), known)
-    few = max(int(len(result.scores) * _PART_FOR_NOISE), _LEAST_FOR_NOISE)
+    # Of the first block, however many blocks come together.
+    few = min(max(int(len(result.scores) * _PART_FOR_NOISE), _LEAST_FOR_NOISE), block_size(first.shape[1]))
     noise = noise_share(scoring, first[:few], scoring.metric.sign, known.of_all(first, few))
     told_apart = 1.0 if np.isnan(noise) else 1.0 - noise
-    unseen = (TRAINING if len(scoring.cells) > 1 else 1.0) * (1.0 if scale.bounded else TAILS)
+    unseen = (1.0 if scoring.one_test_set else TRAINING) * (1.0 if scale.bounded else TAILS)
     sampling = unseen * max(together + told_apart * (alone - together), alone / _MOST_GAINED)
     size = 1.0 if scale.of_loss else abs(value)
     if not scale.bounded and not sampling > (ROUNDING * size) ** 2:
         return None
     units = int(scoring.units().max()) + 1
     # If nothing is selected, the variance of the draws is U E[1 / n_b] - 1 times that of a score on all samples.
-    kappa = (np.e - 1) * (1 + 2 / units)
+    kappa = (math.e - 1) * (1 + 2 / units)
     picked = full[result.chosen]
     lost = max(float(full[winner] - picked.mean()), 0.0)
     above = max(float(drawn.var()) - kappa * alone, 0.0) + lost**2
@@ -173,7 +177,7 @@ def spread_of(
         n, n_alone = (_size(some, scale, binomial, alone, times) for times in (of_mean, unseen))
     of_one = unseen * alone, n_alone
     mean = float(shares @ own[chosen])
-    leans_by = _bias(some, shares, [first], mean)
+    leans_by = _bias(some, shares, [first[: block_size(first.shape[1])]], mean)
     leans = float(scale.of(mean + leans_by) - scale.of(mean))
     found = Spread(scale, value, sampling, float(picked.var()), above, n, max(units - 1, 1), of_one)
     return replace(found, leans=leans, leans_by=leans_by) if np.isfinite(leans) else found
@@ -217,13 +221,25 @@ def _variances(
     """Variance of the scores of these candidates on the scale, and of their mean; those of means need no draws."""
     values, n = some.values(), len(some.rows)
     if values is not None and scale.bounded and some.group_codes() is None and all(own.shape[1] == n for own in values):
-        single = scale.of(np.mean(values, axis=0))
-        return float(shares @ np.var(single, axis=1)) / n, float(np.var(shares @ single)) / n
+        return _variances_of_means(values, scale, shares)
     drawn = np.concatenate([scale.of(known.of_chosen(some, weights)) for weights in weightings])
     drawn = np.where(np.isfinite(drawn), drawn, np.nan)
     whole = drawn[~np.isnan(drawn).any(axis=1)]
     alone = float(shares @ np.nanvar(drawn, axis=0))
     return alone, float(np.var(whole @ shares)) if len(whole) > 1 else alone
+
+
+def _variances_of_means(values: list[NDArray[Any]], scale: Scale, shares: Floats) -> tuple[float, float]:
+    """The same from the (C, n) values of each repeat, in parts so that large ones are not held as floats."""
+    c, n = values[0].shape
+
+    def single(part: tuple[slice, slice]) -> Floats:
+        return scale.of(np.mean([own[part] for own in values], axis=0))
+
+    whole = slice(None)
+    alone = np.concatenate([np.var(single((part, whole)), axis=1) for part in blocks(c, max(_LARGE // n, 1))])
+    mean = np.concatenate([shares @ single((whole, part)) for part in blocks(n, max(_LARGE // c, 1))])
+    return float(shares @ alone) / n, float(np.var(mean)) / n
 
 
 def _most_frequent(chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
@@ -249,7 +265,7 @@ def _bias(some: Scoring, shares: Floats, weightings: Iterable[NDArray[Any]], mea
         return 0.0
     left = np.concatenate([some.scores((weights == 0).view(np.uint8)) for weights in weightings])
     left = left[np.isfinite(left).all(axis=1)]
-    return float(np.e / (np.e - 1) * ((left @ shares).mean() - mean)) if len(left) else 0.0
+    return float(math.e / (math.e - 1) * ((left @ shares).mean() - mean)) if len(left) else 0.0
 
 
 def _size(some: Scoring, scale: Scale, binomial: float, alone: float, times: float) -> float:

@@ -387,7 +387,7 @@ def _spread(
     variances, binomials, sizes = zip(*(_sampling(*part.of(counts)) for counts in of_units), strict=True)
     if not np.isfinite(value) or not np.isfinite(variances).any():
         return None
-    unseen = TRAINING if len(scoring.cells) > 1 else 1.0
+    unseen = 1.0 if scoring.one_test_set else TRAINING
     variance = unseen * float(np.nanmean(variances))
     # What the share rests on: samples, or groups, each once however often it is held out.
     rests_on = max(min(float(part.of(own)[1][0]) / table.times, float(np.mean(sizes))), 1.0)

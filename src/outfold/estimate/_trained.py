@@ -78,16 +78,17 @@ def sampled_variance(scoring: Scoring, value: float, area: tuple[float, float] |
     if area is not None:
         return Trained(value, area[1] ** 2, sizes, _NORMAL, metric.bounds)
     one_bound = bool(np.isfinite(metric.bounds).sum() == 1)
-    one_set = len(scoring.cells) == 1
+    one_set = scoring.one_test_set
     if not one_bound if metric.pointwise else one_set or scoring.aggregate != "pooled" or rarest_class(oof) < 2:
         return None
-    if oof.n_repeats > 1:
+    if oof.n_repeats > 1 and not oof.nothing_trained:
         return None
     try:
         units = unit_values(oof, metric)
     except NeedError:  # undefined without some sample
         return None
-    own = units.values[0, 0][units.folds[0] >= 0]
+    repeats = sorted({r for r, _ in scoring.cells})
+    own = units.values[0, repeats].mean(axis=0)[units.folds[repeats[0]] >= 0]
     unseen = (training.TAILS if one_bound else 1.0) * (1.0 if one_set else training.TRAINING)
     df = degrees_of_freedom(oof, metric, len(own))
     if len(own) < 2 or df < 1:

@@ -196,7 +196,7 @@ def delong(
 
 
 class LabelledScores(NamedTuple):
-    """The score of each sample, whether it is positive, and its group where there are groups."""
+    """The scores of each sample, one row for each repeat; whether it is positive, and its group where there are groups."""
 
     score: NDArray[np.float64]
     positive: NDArray[np.bool_]
@@ -205,7 +205,7 @@ class LabelledScores(NamedTuple):
 
 def _least_of_a_class(labelled: LabelledScores) -> int:
     """Samples of the rarer class, or groups that have one."""
-    codes = np.arange(len(labelled.score)) if labelled.codes is None else labelled.codes
+    codes = np.arange(len(labelled.positive)) if labelled.codes is None else labelled.codes
     return min(len(np.unique(codes[side])) for side in (labelled.positive, ~labelled.positive))
 
 
@@ -228,10 +228,11 @@ AREA_NEEDS: Requirements[LabelledScores] = (
 
 
 def area_and_error(labelled: LabelledScores) -> tuple[float, float]:
-    """The area under the ROC curve and its standard error, with groups where there are codes."""
+    """The area under the ROC curve, a mean over repeats, and its standard error, with groups where there are codes."""
     check_requirements("delong", AREA_NEEDS, labelled)
     positive, codes = labelled.positive, labelled.codes
-    of_positives, of_negatives = areas.placements(labelled.score[None, :], positive)
+    placed = areas.placements(np.atleast_2d(labelled.score), positive)
+    of_positives, of_negatives = (part.mean(axis=0, keepdims=True) for part in placed)
     if codes is None:
         variance = areas.area_variances(of_positives, of_negatives)
     else:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .. import metrics
 from ..arguments import RngLike, as_seed, check_choice
+from ..data.cells import cut_labels
 from ..data.criterion import Aggregate as Aggregate
 from ..data.criterion import LostFunction
 from ..data.notes import Note
@@ -21,9 +22,9 @@ from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores, layout, split_sizes
 from ..data.target import Target
 from ..exceptions import NeedError, invalid
-from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel
+from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel, is_compact
 from ..stats.rank_metrics import midranks
-from ..stats.resampling import BootstrapDraws, without_each
+from ..stats.resampling import BootstrapDraws, blocks, without_each
 from . import Metric, MetricLike
 from ._candidates import what_counts, with_losses
 
@@ -34,6 +35,9 @@ SMALL_FOLD = 10
 
 # Scores under the draws of a block are kept for who asks next, unless they are more than this.
 _KEPT_SCORES = 1 << 21
+
+# More predictions than this are turned into labels and losses some configurations at a time.
+_LARGE = 1 << 22
 
 _KEPT: ContextVar[dict[Any, Any] | None] = ContextVar("kept", default=None)
 
@@ -99,7 +103,7 @@ def _scores_of(parts: list[Part], weights: NDArray[Any]) -> list[Floats]:
 
 
 # What a scoring is made from; the rest is computed from these.
-_GIVEN = ("oof", "aggregate", "metric", "_data", "candidates", "cells", "_used", "rows", "notes")
+_GIVEN = ("oof", "aggregate", "metric", "_raw", "_cut", "candidates", "cells", "_used", "rows", "notes")
 
 
 class Scoring:
@@ -115,7 +119,7 @@ class Scoring:
     def __init__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> None:
         check_choice(aggregate, get_args(Aggregate), "aggregate")
         self.oof = oof
-        self.metric, self._data = bind(oof, metric)
+        self.metric, self._raw, self._cut = _bind_late(oof, metric)
         self.aggregate: Aggregate = "fold" if self.metric.needs == "live" else aggregate
         self.candidates, self.cells, self._used, self.notes = kept(oof, "counts", lambda: what_counts(oof))
         self.rows = np.flatnonzero(self._used.any(axis=1))
@@ -123,10 +127,25 @@ class Scoring:
             self.candidates, lacking = with_losses(oof, self._data, self.candidates, self._used)
             self.notes = (*self.notes, *lacking)
 
+    @property
+    def _data(self) -> NDArray[Any]:
+        """(R, C, N) or (R, C, N, K) the predictions as the metric needs them."""
+        return self._raw if self._cut is None and self._raw.dtype != np.float32 else bind(self.oof, self.metric)[1]
+
+    @property
+    def compact(self) -> bool:
+        """Whether scores of many large draws take little more memory than the draws."""
+        return all(is_compact(part.kernel) for part in self._parts)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the candidates."""
         return tuple(self.oof.configs[i] for i in self.candidates)
+
+    @property
+    def one_test_set(self) -> bool:
+        """Whether the samples are all that varies: one cell, or repeats for which nothing was trained."""
+        return len(self.cells) == 1 or self.oof.nothing_trained
 
     @property
     def params(self) -> tuple[Any, ...]:
@@ -244,7 +263,26 @@ class Scoring:
     def _values(self, values: Callable[..., NDArray[Any]], repeat: int) -> NDArray[Any]:
         """(C, n) what a pointwise metric is the mean of, on the samples that count of one repeat."""
         rows = np.flatnonzero(self._used[:, repeat])
-        return values(self.oof.target.take(rows), self._slice(repeat, rows))
+        return self._joined_values(values, repeat, rows, None)
+
+    def _joined_values(
+        self,
+        values: Callable[..., NDArray[Any]],
+        repeat: int,
+        rows: NDArray[np.intp],
+        dtype: type[np.int8] | None,
+    ) -> NDArray[Any]:
+        """(C, n) the values, made of some configurations at a time; as this type if all of them fit into it."""
+        target, out = self.oof.target.take(rows), None
+        for part in blocks(len(self.candidates), max(_LARGE // max(len(rows), 1), 1)):
+            own = values(target, self._slice(repeat, rows, part))
+            if out is None:
+                out = np.empty((len(self.candidates), *own.shape[1:]), dtype=own.dtype if dtype is None else dtype)
+            if dtype is not None and not _fits(own, dtype):
+                return self._joined_values(values, repeat, rows, None)
+            out[part] = own
+        assert out is not None
+        return out
 
     def _sums_of(self, repeat: int, values: NDArray[Any]) -> Sums:
         return fold_sums(values, self.oof.folds[self._used[:, repeat], repeat])
@@ -314,7 +352,7 @@ class Scoring:
 
     def _repeats_at_once(self, repeats: list[int]) -> list[Part]:
         """The kernels of the repeats of one candidate, which one kernel serves as if they were as many configurations."""
-        own = np.ascontiguousarray(self._data[:, self.candidates[0]][repeats][:, self.rows])
+        own = np.concatenate([self._slice(r, self.rows) for r in repeats])
         kernel, last = self.metric.kernel(self.oof.target.take(self.rows), own), list[NDArray[Any]]()
         return [Part(Column(kernel, i, last), None) for i in range(len(repeats))]
 
@@ -362,18 +400,36 @@ class Scoring:
         return parts
 
     def _kernel(self, repeat: int, rows: NDArray[np.intp]) -> Kernel:
+        values = self.metric.values
+        if values is not None and len(self.candidates) * len(rows) > _LARGE:
+            return MeanKernel(self._joined_values(values, repeat, rows, np.int8))
         return self.metric.kernel(self.oof.target.take(rows), self._slice(repeat, rows))
 
-    def _slice(self, repeat: int, rows: NDArray[np.intp]) -> NDArray[Any]:
-        out = self._data[repeat]
-        if not np.array_equal(self.candidates, np.arange(len(out))):
-            out = out[self.candidates]
-        return _columns(out, rows)
+    def _slice(self, repeat: int, rows: NDArray[np.intp], part: slice = slice(None)) -> NDArray[Any]:
+        """The predictions of a part of the candidates, copied only where they must be."""
+        every, who = self._raw[repeat], self.candidates
+        out: NDArray[Any] = every[part] if np.array_equal(who, np.arange(len(every))) else every[who[part]]
+        if self._cut is not None:
+            return cut_labels(_columns(out, rows), False, self._cut)
+        if self.metric.ranks_only and len(rows) == out.shape[1]:
+            return out
+        return _columns(out if self.metric.ranks_only else _wide(out), rows)
 
 
 def _columns(data: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
     """The columns of (C, N[, K]) predictions, not copied where these are all of them."""
     return np.ascontiguousarray(data if len(rows) == data.shape[1] else data[:, rows])
+
+
+def _wide(data: NDArray[Any]) -> NDArray[Any]:
+    """Floats as double ones, in which losses are computed."""
+    return data.astype(np.float64) if data.dtype.kind == "f" and data.dtype != np.float64 else data
+
+
+def _fits(values: NDArray[Any], dtype: type[np.int8]) -> bool:
+    """Whether these are whole numbers that this type can hold."""
+    ends = np.iinfo(dtype)
+    return values.dtype.kind in "biu" and bool(values.min(initial=0) >= ends.min and values.max(initial=0) <= ends.max)
 
 
 def fold_sums(values: NDArray[Any], folds: NDArray[np.integer]) -> Sums:
@@ -435,7 +491,7 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike, twice: bool
     made = _KEPT.get()
     draws = ({} if twice else None) if made is None else made.setdefault("draws", {})
     within = None if strata is None else strata.astype(np.intp)
-    return BootstrapDraws(len(target), as_seed(rng), codes, within, draws)
+    return BootstrapDraws(len(target), as_seed(rng), codes, within, draws, scoring.compact)
 
 
 def jackknife_scores(scoring: Scoring) -> Floats:
@@ -451,7 +507,7 @@ def recorded_metric(oof: Predictions, metric: MetricLike | None = None) -> Metri
     found = oof.criterion.metric if metric is None else metric
     if isinstance(found, LostFunction):
         raise found.error("metric")
-    if isinstance(found, str) and found in oof.live_scores and not metrics.is_known(found):
+    if isinstance(found, str) and found in oof.live_scores and (oof.response == "none" or not metrics.is_known(found)):
         return metrics.LiveScore(found)
     return metrics.default(oof.target.task, oof.response) if found is None else found
 
@@ -463,6 +519,12 @@ def selecting(oof: Predictions, metric: MetricLike | None = None, aggregate: Agg
 
 def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
     """The metric for this task, and the predictions in the response it needs."""
+    found, data = _bind_raw(oof, metric)
+    return found, data if found.ranks_only else _wide(data)
+
+
+def _bind_raw(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
+    """The same, with floats as they were given."""
     found = metrics.get(metric, oof.target.task)
     if found.needs == "live" and found.name not in oof.live_scores:
         given = f"these keep {', '.join(oof.live_scores) or 'none'}"
@@ -475,6 +537,15 @@ def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
         if found.needs == "predict":
             remedy = f"Use `collect(response='label')`, or `metrics.make(f, needs={oof.response!r})` if it takes those."
         raise NeedError(argument=found.name, needed=error.needed, given=error.given, remedy=remedy) from None
+
+
+def _bind_late(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any], float | None]:
+    """The same, and where predictions are cut to give labels; large ones are not cut before somebody asks for them."""
+    found = metrics.get(metric, oof.target.task)
+    cuts = oof.response == "proba" or (oof.response == "score" and oof.threshold is not None)
+    if found.needs == "label" and cuts and oof.labels is None and oof.data.ndim == 3 and oof.data.size > _LARGE:
+        return found, oof.data, 0.5 if oof.threshold is None else oof.threshold
+    return *_bind_raw(oof, metric), None
 
 
 def swappable(oof: Predictions, metric: MetricLike, by_fold: bool = False) -> tuple[Metric, NDArray[Any]]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..exceptions import FileError
 from ..formatting import json_ready
+from ..io.json_types import Check, listed, mapped, number, one_of, optional, record, scalar, text, whole
 from .ranges import Range
 
 if TYPE_CHECKING:
@@ -220,6 +221,35 @@ _PLAIN = (
     *("configuration", "specification", "target", "task", "classes", "seed", "data", "labels", "versions"),
     *("marks", "merged", "event", "description", "space", "trusted", "sha256"),
 )
+_ESTIMATE = record(
+    metric=text, value=optional(number), low=optional(number), high=optional(number), level=number, method=text
+)
+# What the entries must be; `from_dict` says which ones there must be.
+_TYPES: dict[str, Check] = {
+    **dict.fromkeys(("configuration", "target", "data", "labels", "description", "space", "sha256"), text),
+    **dict.fromkeys(("specification", "event"), optional(text)),
+    **dict.fromkeys(("versions", "marks", "merged"), mapped(text)),
+    **dict.fromkeys(("estimate", "beside"), optional(_ESTIMATE)),
+    "task": one_of("binary", "multiclass", "regression", "survival", "pointwise"),
+    "classes": optional(listed(scalar)),
+    "seed": lambda value: type(value) is int,
+    "trusted": listed(text),
+    "threshold": optional(record(name=text, value=number, response=one_of("proba", "score"))),
+    "observed": optional(record(times=listed(number), until=number)),
+    "rows": record(n=whole, left_out=listed(record(n=whole, why=text))),
+    "columns": listed(record(name=text)),
+    "ranges": mapped(
+        record(
+            kind=text,
+            n=whole,
+            missing=whole,
+            low=optional(number),
+            high=optional(number),
+            knots=listed(scalar),
+            counts=listed(whole),
+        )
+    ),
+}
 # Entries that files of an older outfold lack.
 _SINCE = ("marks", "merged", "event")
 _VERSIONS = ("outfold", "python", "numpy", "scipy", "scikit-learn", "scikit-survival")
@@ -244,6 +274,9 @@ def read_about(folder: Path) -> ModelAbout:
     if not isinstance(found, int) or found > FORMAT:
         problem = f"{path} was made by a newer outfold (format {found}); this one reads up to {FORMAT}"
         raise FileError(problem, remedy="Upgrade outfold.")
+    wrong = next((key for key, check in _TYPES.items() if key in facts and not check(facts[key])), None)
+    if wrong is not None:
+        raise FileError(f"{path} is damaged: {wrong!r} is of a wrong type.", remedy=_AGAIN)
     try:
         return ModelAbout.from_dict(facts)
     except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -326,6 +326,7 @@ def load_model(folder: str | Path, trust: Sequence[str] = ()) -> Model:
     Traceback (most recent call last):
         ...
     outfold.exceptions.FileError: there is no model.json in nowhere. Give the folder that outfold run wrote.
+    outfold explain models says more
     """
     if isinstance(trust, str):
         raise invalid("trust", "must be a list of names of types", f"got the text {trust!r}")
@@ -341,7 +342,20 @@ def load_model(folder: str | Path, trust: Sequence[str] = ()) -> Model:
         versions = ", ".join(f"{name} {version}" for name, version in about.versions.items())
         problem = f"{path} cannot be loaded here ({type(error).__name__}: {error})"
         raise FileError(problem, remedy=f"It was made with {versions}: use these versions.") from error
+    _refuse_other(estimator, about, path)
     return Model(estimator, about)
+
+
+def _refuse_other(estimator: Any, about: ModelAbout, path: Path) -> None:
+    """Refuse a model with other classes or features than ``model.json`` says."""
+    classes, names = getattr(estimator, "classes_", None), getattr(estimator, "feature_names_in_", None)
+    same_classes = about.classes is None or (
+        classes is not None and {*about.classes} == {*np.asarray(classes).tolist()}
+    )
+    lacking = set() if names is None else {*map(str, names)} - {column.name for column in about.columns.features}
+    if not same_classes or lacking or {column.name for column in about.columns.features} - about.ranges.keys():
+        problem = f"{path} has other classes or features than model.json says"
+        raise FileError(problem, remedy="Run the same outfold run again, or restore both files from one copy.")
 
 
 def as_pandas(frame: Any) -> pd.DataFrame:

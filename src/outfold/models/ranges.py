@@ -76,7 +76,8 @@ def as_frame(X: Any) -> pd.DataFrame:
     try:
         import pandas as pd
     except ImportError:
-        raise InputError("looking for shifts needs pandas.", remedy="pip install 'outfold[frames]'") from None
+        remedy = "pip install 'outfold[frames]'"
+        raise InputError("looking for shifts needs pandas.", remedy=remedy, page="extras") from None
 
     if hasattr(X, "tocsr"):
         X = X.toarray()

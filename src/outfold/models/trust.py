@@ -28,7 +28,7 @@ def skops_io() -> Any:
         import skops.io
     except ImportError:
         problem = "models are saved and loaded with skops, which is missing"
-        raise FileError(problem, remedy="pip install 'outfold[model]'") from None
+        raise FileError(problem, remedy="pip install 'outfold[model]'", page="extras") from None
     return skops.io
 
 

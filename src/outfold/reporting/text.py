@@ -93,9 +93,8 @@ def _own_name(estimate: Estimate) -> str:
 
 def about_scores(estimate: Estimate) -> str:
     """What the scores in the table of configurations are, in sentences."""
-    words = (
-        "Each score is that configuration's cross-validation score, before correction. The best of many is partly luck."
-    )
+    score = "score" if estimate.plan.endswith("one test set") else "cross-validation score"
+    words = f"Each score is that configuration's {score}, before correction. The best of many is partly luck."
     if not (estimate.scored_as and has_own(estimate)):
         return words
     by = score_words(estimate.metric, estimate.aggregate)

@@ -436,7 +436,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             try:
                 self._estimate = self._correction.estimate(self.oof_)
             except InputError as problem:
-                raise NoEstimateError(str(problem)) from problem
+                raise NoEstimateError(str(problem), page=problem.page) from problem
         return self._estimate
 
     @property

@@ -66,11 +66,11 @@ def raise_as_sklearn(error: CollectError) -> NoReturn:
         cause.add_note(str(error))
         raise cause
     if not error.reasons:
-        raise InputError(str(error)) from error
+        raise InputError(str(error), page=error.page) from error
     n = sum(error.reasons.values())
     likely = "It is very likely that your model is misconfigured; use error_score='raise' to see the exception."
     kind = InputTypeError if next(iter(error.reasons)).startswith("TypeError: ") else InputError
-    raise kind(f"All the {count(n, 'fit')} failed. {likely}\n{_listed(error.reasons)}") from error
+    raise kind(f"All the {count(n, 'fit')} failed. {likely}\n{_listed(error.reasons)}", page=error.page) from error
 
 
 def _listed(reasons: Mapping[str, int]) -> str:

@@ -193,7 +193,8 @@ class _Study:
             import optuna
         except ImportError:
             remedy = "pip install 'outfold[optuna]'"
-            raise InputError("a sampler needs Optuna, which is not installed.", remedy=remedy) from None
+            problem = "a sampler needs Optuna, which is not installed."
+            raise InputError(problem, remedy=remedy, page="extras") from None
         if grid is None or not (callable(grid) or isinstance(grid, Mapping)):
             needed = "must hold Optuna distributions by parameter, or be a function of a trial that returns parameters"
             raise invalid("grid", needed, f"got {type(grid).__name__}")

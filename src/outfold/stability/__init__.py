@@ -15,11 +15,24 @@ repeats="auto", stop=stability.Rank())``.
 and `variance_components` say what scores, errors, and scores of halves vary with.
 """
 
-from ._flips import flips
-from ._parts import bias_variance, variance, variance_components
-from ._repeats import compare_plans, replicability, reproducibility, trace
-from ._stop import KS, Fixed, Leader, Rank, Stop, Width
-from ._stop import as_stop as as_stop
+from typing import TYPE_CHECKING
+
+from ..laziness import lazy_names
+
+if TYPE_CHECKING:
+    from ._flips import flips
+    from ._parts import bias_variance, variance, variance_components
+    from ._repeats import compare_plans, replicability, reproducibility, trace
+    from ._stop import KS, Fixed, Leader, Rank, Stop, Width
+    from ._stop import as_stop as as_stop
+
+_LATER = {
+    "_flips": "flips",
+    "_parts": "bias_variance variance variance_components",
+    "_repeats": "compare_plans replicability reproducibility trace",
+    "_stop": "Fixed KS Leader Rank Stop Width as_stop",
+}
+__getattr__, __dir__ = lazy_names(__name__, _LATER)
 
 __all__ = [
     "KS",

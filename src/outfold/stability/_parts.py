@@ -15,7 +15,7 @@ from ..exceptions import NeedError, got, invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, selecting
 from ..metrics._units import unit_values
-from ..requirements import Requirement, block, requires, source_in_words
+from ..requirements import UNTRAINED_SPREAD, Requirement, block, requires, source_in_words
 from ..results import BiasVariance, VarianceComponents, VarianceSplit
 from ..stats.decomposition import correlations, squared_error_parts, zero_one_parts
 from ..stats.nested_variance import components
@@ -234,7 +234,7 @@ def _halves_of(oof: Predictions, metric: MetricLike | None, config: str | int | 
     if one.n_configs > 1:
         raise invalid("config", "must name one of the configurations", got(config))
     if layout(one) != "balanced":
-        remedy = "Collect with `Plan.blocked(3)`."
+        remedy = UNTRAINED_SPREAD if one.nothing_trained else "Collect with `Plan.blocked(3)`."
         needed = "needs two folds, repeated so that the halves of any two repeats share a quarter of the samples"
         raise NeedError(argument="variance_components", needed=needed, given=source_in_words(one), remedy=remedy)
     folds = selecting(one, metric, "fold").fold_scores()[0, 0]

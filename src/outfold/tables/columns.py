@@ -80,6 +80,15 @@ class Column:
         Values that count as missing, such as "unknown" in a column of numbers.
     warning : str
         What a person should look at, such as a feature that predicts the target almost perfectly.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from outfold import tables
+    >>> frame = pd.DataFrame({"weight": [61.5, 82, 74, 58, 90, 66], "sex": list("fmmfmf"), "ill": [0, 1, 0, 0, 1, 1]})
+    >>> column = tables.inspect(frame, target="ill")[0]
+    >>> column.name, column.kind, column.treatment
+    ('weight', 'number', 'as it is')
     """
 
     name: str
@@ -117,6 +126,17 @@ class Columns(Sequence[Column]):
         One for each column of the table.
     notes : tuple of str
         What a person should know of the whole table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from outfold import tables
+    >>> frame = pd.DataFrame({"weight": [61.5, 82, 74, 58, 90, 66], "sex": list("fmmfmf"), "ill": [0, 1, 0, 0, 1, 1]})
+    >>> columns = tables.inspect(frame, target="ill")
+    >>> columns.kinds
+    {'weight': 'number', 'sex': 'category'}
+    >>> columns.named("target")
+    'ill'
     """
 
     columns: tuple[Column, ...]
@@ -311,6 +331,20 @@ def inspect(
         Columns not to use.
     given : Columns, optional
         Roles and kinds that a person decided on. Columns that it does not have are decided here.
+
+    Returns
+    -------
+    Columns
+        One `Column` for each column of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from outfold import tables
+    >>> frame = pd.DataFrame({"weight": [61.5, 82, 74, 58, 90, 66], "sex": list("fmmfmf"), "ill": [0, 1, 0, 0, 1, 1]})
+    >>> columns = tables.inspect(frame, target="ill")
+    >>> [(column.name, column.role, column.kind) for column in columns]
+    [('weight', 'feature', 'number'), ('sex', 'feature', 'category'), ('ill', 'target', None)]
     """
     asked = {"target": target, "group": group, "sample": sample, "time": time, "event": event}
     check_frame(frame)
@@ -504,6 +538,26 @@ def features(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     Numbers and booleans are float64 (NaN is missing, and so is infinity), categories are objects of str (None is missing),
     texts are objects of str ("" is missing), dates are datetime64[ns] (NaT is missing). No row changes what another row gives,
     so rows to predict go the same way as rows to learn from. Other columns of the table are ignored.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row for each sample.
+    columns : Columns
+        What `inspect` gave.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One column for each feature.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from outfold import tables
+    >>> frame = pd.DataFrame({"weight": [61.5, 82, 74, 58, 90, 66], "sex": list("fmmfmf"), "ill": [0, 1, 0, 0, 1, 1]})
+    >>> tables.features(frame, tables.inspect(frame, target="ill")).columns.tolist()
+    ['weight', 'sex']
     """
     import pandas as pd
 

@@ -52,6 +52,17 @@ class Dialect:
         What is around cells that contain separators; "" for nothing.
     escape : str
         What is before a quote inside of quotes; "" where such a quote is doubled.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from outfold import tables
+    >>> n = Path("patients.csv").write_text("name;weight;sex\\nAnn;61,5;f\\nBob;82,0;m\\n")
+    >>> found = tables.detect("patients.csv")
+    >>> found.separator, found.decimal
+    (';', ',')
+    >>> print(found)
+    separated by semicolons, decimal comma, encoding utf-8
     """
 
     encoding: str = "utf-8"
@@ -74,7 +85,28 @@ class Dialect:
 
 
 def detect(path: str | Path, **given: str | None) -> Dialect:
-    """The dialect of a file: `encoding`, `separator`, `decimal`, `thousands` and `quote`; what is `given` is not guessed."""
+    """The dialect of a text file: encoding, separator, decimal mark, mark between thousands and quotes.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    **given : str or None
+        What you know and Outfold need not guess, as in `read_file`: `encoding`, `separator`, `decimal`, `thousands`, `quote`.
+
+    Returns
+    -------
+    Dialect
+        How the file is written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from outfold import tables
+    >>> n = Path("patients.csv").write_text("name;weight;sex\\nAnn;61,5;f\\nBob;82,0;m\\n")
+    >>> tables.detect("patients.csv").separator
+    ';'
+    """
     from .reading import read_file
 
     found = read_file(path, **given).dialect

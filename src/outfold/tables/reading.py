@@ -37,6 +37,17 @@ class TableFile:
         How the file is written; None if it is not a text file.
     notes : tuple of str
         What a person should know, such as lines that were left out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from outfold import tables
+    >>> n = Path("patients.csv").write_text("name;weight;sex\\nAnn;61,5;f\\nBob;82,0;m\\n")
+    >>> found = tables.read_file("patients.csv")
+    >>> print(found)
+    patients.csv: 2 rows, 3 columns; separated by semicolons, decimal comma, encoding utf-8
+    >>> found.frame["weight"].tolist()
+    [61.5, 82.0]
     """
 
     path: Path
@@ -62,7 +73,35 @@ def read_file(
     """Read the table in a file.
 
     The ending tells the format: .csv, .tsv, .txt (also with .gz), .parquet, .feather, .arff or .xlsx. The dialect of a text
-    file is detected; what is given is not guessed. `separator` may be a word: "tab", "semicolon".
+    file is detected; what is given is not guessed.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    encoding : str, optional
+        The encoding of a text file, as Python names it.
+    separator : str, optional
+        What is between two cells; also a word, such as ``"tab"`` or ``"semicolon"``.
+    decimal : str, optional
+        The decimal mark, ``"."`` or ``","``.
+    thousands : str, optional
+        The mark between groups of three digits.
+    quote : str, optional
+        What is around cells that contain separators.
+
+    Returns
+    -------
+    TableFile
+        The table, its dialect and notes.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from outfold import tables
+    >>> n = Path("patients.csv").write_text("name;weight;sex\\nAnn;61,5;f\\nBob;82,0;m\\n")
+    >>> tables.read_file("patients.csv").frame["weight"].tolist()
+    [61.5, 82.0]
     """
     path = Path(path)
     _need_pandas(path)
@@ -95,7 +134,8 @@ def read_file(
         raise
     except ImportError:
         extra, package = ("excel", "openpyxl") if "xls" in ending else ("frames", "pyarrow")
-        raise FileError(f"reading {path.name} needs {package}.", remedy=f"pip install 'outfold[{extra}]'") from None
+        remedy = f"pip install 'outfold[{extra}]'"
+        raise FileError(f"reading {path.name} needs {package}.", remedy=remedy, page="extras") from None
     except Exception as error:
         why = str(error).strip().partition("\n")[0]
         raise FileError(f"{path.name} could not be read as a table ({why}).") from error
@@ -106,7 +146,8 @@ def _need_pandas(path: Path) -> None:
     try:
         import pandas  # noqa: F401
     except ImportError:
-        raise FileError(f"reading {path.name} needs pandas.", remedy="pip install 'outfold[frames]'") from None
+        remedy = "pip install 'outfold[frames]'"
+        raise FileError(f"reading {path.name} needs pandas.", remedy=remedy, page="extras") from None
 
 
 # -- other files ----------------------------------------------------------------------------------------

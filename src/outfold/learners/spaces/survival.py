@@ -70,7 +70,8 @@ def _thorough(table: Table) -> Configs:
 
 def _look_at(X: Any, kinds: Mapping[str, Kind] | None) -> Table:
     if find_spec("sksurv") is None:
-        raise InputError("survival times need scikit-survival.", remedy="pip install 'outfold[survival]'")
+        remedy = "pip install 'outfold[survival]'"
+        raise InputError("survival times need scikit-survival.", remedy=remedy, page="extras")
     return look_at(X, kinds)
 
 
