@@ -263,6 +263,8 @@ class Scoring:
     def _values(self, values: Callable[..., NDArray[Any]], repeat: int) -> NDArray[Any]:
         """(C, n) what a pointwise metric is the mean of, on the samples that count of one repeat."""
         rows = np.flatnonzero(self._used[:, repeat])
+        if len(self.candidates) * len(rows) <= _LARGE:
+            return values(self.oof.target.take(rows), self._slice(repeat, rows))
         return self._joined_values(values, repeat, rows, None)
 
     def _joined_values(
