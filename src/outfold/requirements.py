@@ -136,7 +136,7 @@ def requires(
 
 
 # What to do with several repeats of one test set.
-UNTRAINED_ESTIMATE = "Nothing was trained here: use `cv` for one configuration, `bbc` for the selected one."
+UNTRAINED_ESTIMATE = "Nothing was trained here: use `cv` for one configuration, `bbc` for the selected configuration."
 UNTRAINED_SPREAD = "Nothing was trained here: use `trace` or `bias_variance` to see how repeats differ."
 _UNTRAINED_TEST = (
     "Nothing was trained here: use `permutation` or `bootstrap`, which average the repeats of each sample."

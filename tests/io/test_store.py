@@ -6,12 +6,13 @@ import multiprocessing
 import os
 import pickle
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from internals import store as store_module
 from outfold import Plan, Predictions, State, collect, load
 from outfold.exceptions import FileError, InputError, StoreMismatchError
 from outfold.io import guard, schema
+from outfold.io.ledger import append
 from outfold.results import Note
 
 FORMATS = Path(__file__).parent / "formats"
@@ -693,6 +695,16 @@ def test_damage_is_found_when_the_predictions_are_read(tmp_path):
 
 
 @pytest.mark.usefixtures("at_need")
+def test_no_damage_of_a_large_file_hides_cells(tmp_path):
+    oof, path = make_predictions("accuracy"), tmp_path / "x.oof"
+    whole = save(oof, path).read_bytes()
+    for at in range(0, len(whole), 64):
+        path.write_bytes(whole[:at] + bytes(64) + whole[at + 64 :])
+        with suppress(FileError):
+            assert np.array_equal(load(path).data, oof.data), at
+
+
+@pytest.mark.usefixtures("at_need")
 def test_a_file_that_changes_is_not_read_any_more(tmp_path):
     path = save(make_predictions("roc_auc"), tmp_path / "x.oof")
     late = load(path)
@@ -702,6 +714,43 @@ def test_a_file_that_changes_is_not_read_any_more(tmp_path):
     path.unlink()
     with pytest.raises(FileError, match="there is no file"):
         _ = late.data
+
+
+def test_facts_that_could_not_be_read_again_are_not_written(tmp_path):
+    oof = replace(make_predictions("roc_auc"), provenance={"repeats": 3})
+    with pytest.raises(InputError, match="'repeats'"):
+        save(oof, tmp_path / "x.oof")
+    assert not (tmp_path / "x.oof").exists()
+
+
+def test_no_sample_may_lie_above_the_threshold(tmp_path):
+    oof = replace(make_predictions("roc_auc"), threshold=np.inf)
+    assert load(save(oof, tmp_path / "x.oof")).threshold == np.inf
+
+
+@pytest.mark.usefixtures("at_need")
+def test_a_journal_and_a_ledger_change_no_predictions(tmp_path):
+    oof = make_predictions("roc_auc")
+    path = save(oof, tmp_path / "x.oof")
+    killed = sqlite3.connect(path)  # as a process leaves a file that is killed: with a journal
+    killed.execute("PRAGMA journal_mode = WAL")
+    killed.execute("UPDATE cells SET seconds = 1.0")
+    killed.commit()
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    killed.close()
+    late = load(tmp_path / "copy" / "x.oof")
+    assert_same(late, replace(oof, seconds=late.seconds))
+    late = load(path)
+    append(path, {"metric": "roc_auc", "selected": "config 0"})
+    assert np.array_equal(late.data, oof.data)
+
+
+@pytest.mark.usefixtures("at_need")
+def test_many_configurations_of_a_file_can_be_selected(tmp_path, monkeypatch):
+    oof = make_predictions("roc_auc", r=3)
+    late = load(save(oof, tmp_path / "x.oof"))
+    monkeypatch.setattr("outfold.io.reading._MOST_NAMED", 1)
+    assert_same(late.sel(config=[4, 1]).sel(repeat=[2, 0]), oof.sel(config=[4, 1]).sel(repeat=[2, 0]))
 
 
 @pytest.mark.usefixtures("at_need")

@@ -33,12 +33,29 @@ def test_a_wide_table_equals_the_long_one(tmp_path, ending):
     assert one.n_folds == 5
 
 
-def test_columns_of_labels_need_no_sample_column(tmp_path):
+def test_labels_without_a_sample_column_need_the_names_of_the_models(tmp_path):
     table = pd.DataFrame({"y": ["a", "b", "c", "a"], "m1": ["a", "b", "b", "a"], "m2": ["c", "b", "c", "a"]})
     table.to_csv(tmp_path / "labels.csv", index=False)
-    oof = of.read(tmp_path / "labels.csv", label="y")
+    with pytest.raises(InputError, match=r"name the columns of the models with models=\.\.\."):
+        of.read(tmp_path / "labels.csv", label="y")
+    oof = of.read(tmp_path / "labels.csv", label="y", models=["m1", "m2"])
     assert oof.response == "label"
     assert oof.scores("accuracy")[:, 0, 0].tolist() == [0.75, 0.75]
+
+
+@pytest.mark.parametrize("features", [{"age": [0.1, 0.9], "weight": [0.5, 0.2]}, {"smoker": [0, 1], "male": [1, 1]}])
+def test_features_from_0_to_1_are_not_taken_for_predictions(tmp_path, features):
+    pd.DataFrame({"label": [0, 1], **features}).to_csv(tmp_path / "train.csv", index=False)
+    with pytest.raises(InputError, match="outfold run"):
+        of.read(tmp_path / "train.csv")
+
+
+def test_a_column_of_long_tables_is_no_model(tmp_path):
+    table = pd.DataFrame(proba() | {"repeat": 0})
+    table.to_csv(tmp_path / "repeat.csv", index=False)
+    with pytest.raises(InputError, match="A wide table has one row per sample"):
+        of.read(tmp_path / "repeat.csv")
+    assert of.read(tmp_path / "repeat.csv", models=["small", "large"]).configs == ("small", "large")
 
 
 def test_numbers_without_labels_are_scores_of_items(tmp_path):

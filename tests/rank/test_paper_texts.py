@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,11 @@ def test_several_pairs_as_table_and_paragraph():
 @pytest.mark.parametrize(("size", "word"), [(0.1, "negligible"), (-0.3, "small"), (0.5, "medium"), (-2.0, "large")])
 def test_sizes_in_words_follow_cohen(size, word):
     assert size_in_words(size) == word
+
+
+def test_prose_says_which_hypothesis_was_tested():
+    oof = answers(0.9, 0.6)
+    one_sided = of.compare.mcnemar(oof, "accuracy", "model_0", "model_1", alternative="better").to_prose()
+    assert re.search(r"A one-sided test \(.*\) found that model_0 is better than model_1 at the 5% level", one_sided)
+    beside = of.compare.bootstrap(oof, "accuracy", "model_0", "model_1", null=0.1).to_prose()
+    assert re.search(r"A test \(.*\) (found|did not find) a difference from \+0\.1000 at the 5% level", beside)

@@ -52,8 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         wrong = isinstance(error, InputError)
         text = error.in_words(lambda code: _word(code, args.parser, run_parser))
-        said = f"outfold: {'error: ' if wrong else ''}{text}\nnote: {error.hint}"
-        return _say(said, WRONG_USAGE if wrong else FAILED)
+        message = f"outfold: {'error: ' if wrong else ''}{text}\nnote: {error.hint}"
+        return _say(message, WRONG_USAGE if wrong else FAILED)
     except Exception as error:
         if args.debug:
             raise

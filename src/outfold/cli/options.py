@@ -118,6 +118,11 @@ COLUMNS |= {name: name for name in ("label", "prediction", "fold", "repeat", "gr
 def add_file(parser: CommandParser) -> None:
     """The file with the predictions, and the columns of a table."""
     parser.add_argument("file", help="an .oof file, or a long or wide table as .csv, .csv.gz or .parquet")
+    add_columns(parser)
+
+
+def add_columns(parser: CommandParser) -> None:
+    """The columns of a table."""
     columns = parser.add_argument_group("columns of a .csv or .parquet table")
     for name in ("sample", "config-column", "fold", "repeat", "group"):
         default = name.removesuffix("-column")

@@ -10,9 +10,8 @@ from typing import Any
 from .. import adapters
 from ..data.predictions import Predictions
 from ..exceptions import InputError, invalid
-from ..io.files import read
 from .loading import load
-from .options import CommandParser, add_command, add_file, add_option, given
+from .options import COLUMNS, CommandParser, add_columns, add_command, add_file, add_option, given
 
 # The tools by the name that ``--from`` takes, with the function that reads their files.
 READERS = {
@@ -24,14 +23,16 @@ READERS = {
     "tidymodels": "read_tidymodels",
     "weka": "read_weka",
 }
-# Options that only some readers take.
+# Options that only some readers take. With a tool, --group is the key of an item that names its cluster, such as its passage, and
+# --label the column of the outcome.
 _OPTIONS = ("task", "metric", "filter", "scorer", "score", "group", "missing", "label", "dataset", "positive")
 _SUMMARY = "read the results of another tool, and keep them as an .oof file"
 _EXAMPLES = """examples:
   outfold read results/ --from lm-eval --metric acc -o prompts.oof
   outfold read logs/ --from inspect --group passage -o models.oof
   outfold read results.csv --from weka --dataset iris -o iris.oof
-  outfold read predictions.csv -o predictions.oof      # a long or wide table, see outfold show --help
+  outfold read predictions.csv -o predictions.oof      # a long or wide table
+  outfold read wide.csv --sample item --group passage -o prompts.oof
 
 Then: outfold estimate prompts.oof, outfold compare prompts.oof --all, outfold tied prompts.oof, outfold report prompts.oof."""
 
@@ -49,12 +50,10 @@ def add_read(commands: Any) -> None:
     add_option(parser, "--filter", metavar="NAME", help="lm-eval: the filter of the answers, such as strict-match")
     add_option(parser, "--scorer", metavar="NAME", help="inspect: the scorer")
     add_option(parser, "--score", metavar="NAME", help="promptfoo: score, success or a named score")
-    add_option(parser, "--group", metavar="KEY", help="what names the cluster of an item, such as its passage")
     drop = "drop: leave out items that lack the score of some model"
     add_option(parser, "--missing", choices=["refuse", "drop"], help=drop)
-    add_option(parser, "--label", metavar="COL", help="tidymodels and tables: the column of the outcome")
     add_option(parser, "--dataset", metavar="NAME", help="weka: the data set")
-    add_option(parser, "--positive", metavar="LABEL", help="tables: which of two classes is the positive one")
+    add_columns(parser)
 
 
 def _read(args: argparse.Namespace) -> None:
@@ -65,11 +64,14 @@ def _read(args: argparse.Namespace) -> None:
 
 
 def _predictions(args: argparse.Namespace) -> Predictions:
-    options = given(args, *_OPTIONS)
     if args.tool is None:
         if len(args.files) > 1:
             raise InputError("a table of predictions is one file", remedy="Name the tool with --from to read several.")
-        return read(args.files[0], **options)
+        args.file = args.files[0]
+        return load(args)
+    options = given(args, *_OPTIONS, *COLUMNS, "models")
+    if "label" in options:
+        options["label"] = options["label"][0]
     reader = getattr(adapters, READERS[args.tool])
     known = inspect.signature(reader).parameters
     one = "path" in known and args.tool != "weka"

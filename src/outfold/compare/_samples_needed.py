@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from ._power import Asked
 from ._power import power as power_of
 
 # More samples than this are not simulated: how the power grows is then extrapolated.
-_MOST_SIMULATED = 100_000
+_MOST_SIMULATED = 10_000
 # No number of samples above this many times those at hand is called an answer.
 _MOST_TIMES = 1000
 _STEPS = 6
@@ -97,8 +97,20 @@ def samples_needed(
         at, n_now, float(power), lambda found: _factor(found, float(power), asked), n_simulations
     )
     return SamplesNeeded(
-        n=n, n_now=n_now, power_now=first, power_then=reached, assumes=_assumes(wanted, observed, reached, n), **facts
+        n=n,
+        n_now=n_now,
+        power_now=first,
+        power_then=reached,
+        assumes=(*_assumes(wanted, observed, reached, n), *_in_groups(source, n, n_now)),
+        **facts,
     )
+
+
+def _in_groups(source: Predictions, n: int | None, n_now: int) -> Iterator[str]:
+    """How many groups that many samples are, if samples come in groups."""
+    if source.groups is not None and n is not None:
+        groups = len(np.unique(source.groups))
+        yield f"new samples come in new groups of the size of those at hand: about {round(n / n_now * groups):,} groups in all"
 
 
 def _question(seen: Comparison, asked: Asked) -> str:

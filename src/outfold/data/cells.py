@@ -67,6 +67,7 @@ def cut_labels(values: NDArray[Any], several: bool, threshold: float | None) -> 
     """Class codes by the cut: the largest of `several` columns, or what lies above the threshold."""
     if several:
         return np.asarray(np.argmax(np.nan_to_num(values, nan=-np.inf), axis=-1), dtype=np.intp)
+    assert threshold is not None
     # predict() of scikit-learn gives the first class on the boundary, hence the strict comparison.
     return np.asarray(values > np.float64(threshold)).astype(np.intp)  # not rounded to the type of the values
 

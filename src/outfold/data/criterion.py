@@ -159,7 +159,8 @@ def score_words(metric: str, aggregate: str | None) -> str:
     """The score of a configuration: ``pooled AUC``, ``mean accuracy over folds``; None where there is one fold only."""
     if aggregate is None:
         return called(metric)
-    return _SCORES[aggregate].format(called(metric)).replace("mean mean", "mean")
+    words = _SCORES[aggregate]
+    return (words.removeprefix("mean ") if called(metric).startswith("mean") else words).format(called(metric))
 
 
 def selection_words(picked: str, n_configs: int, lost: Mapping[str, int]) -> str:

@@ -112,9 +112,10 @@ class Rounds(Scoring):
 
         A round at a time: all of them together would be as large as the predictions.
         """
+        data = self._data
         for r, _ in self.cells:
-            outside = (self.oof.folds[:, r] >= 0).reshape(-1, *[1] * (self._data.ndim - 3))
-            yield np.where(outside, self._data[r][self.candidates], self._drawn[r][self.candidates])
+            outside = (self.oof.folds[:, r] >= 0).reshape(-1, *[1] * (data.ndim - 3))
+            yield np.where(outside, data[r][self.candidates], self._drawn[r][self.candidates])
 
     def on_drawn(self, weights: NDArray[Any] | None) -> Iterator[tuple[Kernel, NDArray[Any], NDArray[Any]]]:
         """For each round: its model's kernel on all samples, the weights of what it drew, as often as drawn, and those of all."""

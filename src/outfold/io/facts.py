@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -72,7 +72,7 @@ _CRITERION = record(metric=optional(_METRIC), aggregate=text, rule=optional(_RUL
 _OF_BLOCK: dict[str, Check] = {
     "response": one_of(*RESPONSES),
     "plan": _PLAN,
-    "threshold": optional(number),
+    "threshold": optional(lambda value: type(value) in (int, float) and value == value),
     "outputs": optional(lambda value: whole(value, 1)),
     "folds": lambda value: whole(value, 1),
     "fingerprint": text,
@@ -149,12 +149,17 @@ class Facts:
         if times is not None and not _ascending(times):
             raise ValueError("times that are not in ascending order")
         found["times"] = None if times is None else np.array(times, dtype=np.float64)
-        for key, check in _PROVENANCE.items():
-            if key in found["provenance"] and not check(found["provenance"][key]):
-                raise ValueError(f"the fact {key!r} of the provenance is of a wrong type")
+        strange = strange_provenance(found["provenance"])
+        if strange is not None:
+            raise ValueError(f"the fact {strange!r} of the provenance is of a wrong type")
         found["plan"] = _plan(found["plan"])
         found["notes"] = tuple(Note(*note) for note in found["notes"])
         return found
+
+
+def strange_provenance(provenance: Mapping[str, Any]) -> str | None:
+    """The first fact that this package would not understand when it reads it; None if there is none."""
+    return next((k for k, check in _PROVENANCE.items() if k in provenance and not check(provenance[k])), None)
 
 
 def _plan(fields: dict[str, Any]) -> Plan:

@@ -70,18 +70,19 @@ def read(path: str | os.PathLike[str], *, models: Sequence[str] | None = None, *
 
 
 def _lacks(path: Path, names: list[str], absent: list[str]) -> str:
-    shown = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return f"{path.name} has no column {' or '.join(map(repr, absent))}; its columns are {shown}"
 
 
 def _remedy(absent: list[str]) -> str:
-    remedy = f"Give {', '.join(f'`{name}=...`' for name in absent)} to name what holds the predictions."
-    if "prediction" in absent:
-        remedy = (
-            f"{SHAPES} {remedy} For a wide table, name the columns of the models with `models=...`. "
-            "A table to train on, with one row per sample, is for the command outfold run."
-        )
-    return remedy
+    remedy = f"Give {', '.join(f'`{name}=...`' for name in absent)} to name what holds the predictions"
+    if "prediction" not in absent:
+        return f"{remedy}."
+    return (
+        f"{SHAPES} {remedy} of a long table. For a wide table, give `sample=...` to name what identifies a sample, and "
+        "`group=...` if samples come in groups; or name the columns of the models with `models=...`. "
+        "A table to train on, with one row per sample, is for the command outfold run."
+    )
 
 
 def _default_columns(names: list[str], given: dict[str, Any]) -> dict[str, Any]:

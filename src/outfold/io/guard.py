@@ -67,7 +67,7 @@ class Room:
         self._name, self._most = name, max(_BYTES, _BYTES_PER_BYTE * size, known)
 
     def afford(self, n_bytes: int) -> None:
-        """Refuse an array of so many bytes, before it is made."""
+        """Refuse an array of this many bytes, before it is made."""
         if n_bytes > self._most:
             problem = f"{self._name} asks for {n_bytes:,} bytes of memory, far more than it holds"
             raise FileError(problem, remedy="If it is yours, let `collect` go on with it first.")

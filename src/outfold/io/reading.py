@@ -30,6 +30,8 @@ from .values import loads, texts, unpack, whole_numbers
 
 # More folds than samples make no sense but a few.
 _MOST_FOLDS = 1000
+# A query names at most this many repeats or configurations. Of more, it reads all, and the others are passed over.
+_MOST_NAMED = 5000
 Connect = Callable[[], AbstractContextManager[sqlite3.Connection]]
 Columns = list[tuple[Any, ...]]
 
@@ -269,7 +271,7 @@ class _Block:
         wanted = "".join(
             f" AND {column} IN ({', '.join(map(str, positions))})"
             for column, positions in (("repeat", self.repeats), ("config", self.configs))
-            if positions is not None
+            if positions is not None and len(positions) <= _MOST_NAMED
         )
         scores = "scores" if self.version >= schema.WITH_SCORES else "NULL"
         tables = "cells" if self.version < schema.WITH_DIGEST else "cells LEFT JOIN numbers ON id = numbers"
@@ -298,12 +300,16 @@ class _Arrays:
         self._column_of = {r: i for i, r in enumerate(block.repeats)} if block.repeats is not None else None
 
     def put(self, repeat: int, fold: int, rows: Any) -> None:
-        """The cells of one fold."""
+        """The cells of one fold, of which some may not be wanted."""
+        if self._column_of is not None and repeat not in self._column_of:
+            return
         r = repeat if self._column_of is None else self._column_of[repeat]
         held_out = np.flatnonzero(self._folds[:, r] == fold)
         done: list[Any] = []
         blobs = []
         for _, _, config, blob, labels, checksum, scores in rows:
+            if self._row_of is not None and config not in self._row_of:
+                continue
             c = config if self._row_of is None else self._row_of[config]
             if blob is None or schema.checksum(blob, labels, scores) != checksum:
                 raise ValueError(

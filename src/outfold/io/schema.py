@@ -23,7 +23,8 @@ from ..data.criterion import Criterion
 from ..data.predictions import Predictions, State
 from ..data.splitting import Splits
 from ..data.stored import outputs_of
-from ..exceptions import InputError, invalid
+from ..exceptions import InputError, got, invalid
+from .facts import strange_provenance
 from .values import dumps, loads, pack
 
 APPLICATION_ID = 0x6F6F6631  # "oof1"
@@ -113,13 +114,18 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def check_blocks(oof: Predictions) -> None:
-    """Refuse blocks that one file cannot hold together."""
+    """Refuse blocks that one file cannot hold together, and facts that could not be read again."""
     for name, block in oof.blocks.items():
         if name == MAIN:
             raise InputError(f"a further block cannot be called {MAIN!r}, the name of the main one.")
         if block.configs != oof.configs or block.n_samples != oof.n_samples:
             needed = "must have the samples and configurations of the whole"
             raise invalid(f"the block {name!r}", needed, "it has others")
+    for part in (oof, *oof.blocks.values()):
+        strange = strange_provenance(loads(dumps(dict(part.provenance))))
+        if strange is not None:
+            needed = f"must have a value for {strange!r} that `collect` could have written, or another name for it"
+            raise invalid("provenance", needed, got(part.provenance[strange]))
 
 
 @contextmanager
@@ -144,6 +150,14 @@ def columns_of(db: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
     """The columns of a table of the header; empty ones if it has no row."""
     query, n = COLUMNS[table]
     return list(zip(*db.execute(query), strict=True)) or [()] * n
+
+
+def mark_of(db: sqlite3.Connection) -> tuple[Any, ...]:
+    """What tells other predictions apart: the digests of samples, configurations and folds, and the sum of all checksums."""
+    (text,) = db.execute("SELECT value FROM about WHERE key = ?", (_DIGEST,)).fetchone()
+    digests = dict(loads(text))
+    cells = db.execute("SELECT count(*), total(checksum) FROM cells WHERE state = 'done'").fetchone()
+    return (*(digests.get(table) for table in COLUMNS if table != "about"), *cells)
 
 
 def digest_of(columns: list[tuple[Any, ...]]) -> str:

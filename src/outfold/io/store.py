@@ -92,6 +92,7 @@ def load(path: str | os.PathLike[str]) -> Predictions:
         header = Header(db, guard.Room(source.path.name, source.size))
         if header.at_once or header.n_bytes <= _AT_ONCE:
             return begun(header.read(db))
+        source.remember(db)
         return begun(header.stored(source.connect))
 
 
@@ -402,23 +403,23 @@ def _put(draft: Path, path: Path, replace_existing: bool) -> None:
 
 
 class _Source:
-    """A file to read from, now and later, as long as it stays as it is."""
+    """A file to read from, now and later, as long as it keeps the same predictions."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0
-        self._mark: tuple[int, ...] | None = None
+        self._mark: tuple[Any, ...] | None = None
+
+    def remember(self, db: sqlite3.Connection) -> None:
+        """From now on, refuse other predictions. Time and size of the file say little: closing may take up a journal."""
+        self._mark = schema.mark_of(db)
 
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
         """The database; every way in which it can fail is a `FileError`."""
-        with clear_errors(self.path), closing(_open_to_read(self.path)) as db:
-            found = self.path.stat()
-            mark = (found.st_ino, found.st_size, found.st_mtime_ns)
-            if self._mark not in (None, mark):
+        with clear_errors(self.path), closing(_open_to_read(self.path)) as db, _bounded(db, self.path) as self.size:
+            if self._mark is not None and self._mark != schema.mark_of(db):
                 raise FileError(f"{self.path.name} has changed since it was loaded", remedy="Load it again.")
-            self._mark = mark
-            with _bounded(db, self.path) as self.size:
-                yield db
+            yield db
 
 
 @contextmanager
@@ -429,8 +430,10 @@ def _bounded(db: sqlite3.Connection, path: Path) -> Iterator[int]:
     try:
         with guard.bounded(db, size):
             yield size
+    except FileError:
+        raise
     except OutfoldError as error:
-        raise error if isinstance(error, FileError) else _damaged(path, error) from error
+        raise _damaged(path, error) from error
     except (LookupError, TypeError, ValueError, MemoryError, ArithmeticError, RecursionError, AssertionError) as error:
         raise _damaged(path, error) from error
 
@@ -498,9 +501,12 @@ def _check_format(db: sqlite3.Connection, path: Path) -> None:
         if size % page and not path.with_name(path.name + "-wal").exists():
             raise _file_error(sqlite3.SQLITE_CORRUPT, path)
         guard.check_tables(db, schema.known_tables(version))
-        # Every value of a large file is checked on its way into memory; what is left are pages that nobody reads.
-        if page * pages <= _AT_ONCE and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise _file_error(sqlite3.SQLITE_CORRUPT, path)
+        # Of a large file, the pages of numbers are left out: each of these is checked on its way into memory. In the others,
+        # a damaged page could hide cells.
+        parts = ["1"] if page * pages <= _AT_ONCE else [t for t in schema.known_tables(version) if t != "numbers"]
+        for part in parts:
+            if db.execute(f"PRAGMA quick_check({part})").fetchone() != ("ok",):
+                raise _file_error(sqlite3.SQLITE_CORRUPT, path)
 
 
 # -- errors ---------------------------------------------------------------------------------------------

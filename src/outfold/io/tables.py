@@ -70,10 +70,15 @@ def distinct_codes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]
 
 def not_held_out(labels: NDArray[Any]) -> NDArray[np.bool_]:
     """True where a fold's label says that there is none."""
-    if labels.dtype.kind in "USO":  # as text one by one: NumPy would decode bytes
-        texts = np.array([str(label) for label in labels.flat], dtype=str).reshape(labels.shape)
+    if labels.dtype.kind in "USO":  # as text one by one: NumPy would decode bytes as ASCII alone
+        texts = labels if labels.dtype.kind == "U" else np.array([_text(label) for label in labels.flat], dtype=str)
+        texts = texts.reshape(labels.shape)
         return np.isin(texts, ["-1", "", "None", "nan", "<NA>"])
     return np.asarray((labels == NOT_HELD_OUT) | (labels != labels))
+
+
+def _text(label: Any) -> str:
+    return label.decode("latin-1") if isinstance(label, bytes) else str(label)
 
 
 class LongTable:

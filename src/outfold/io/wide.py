@@ -11,6 +11,8 @@ from ..exceptions import InputError, invalid
 
 # What a column of a wide table may be, beside the models.
 _ROLES = ("sample", "label", "fold", "group")
+# Columns that only long tables have.
+_LONG_ROLES = {"config", "repeat", "predicted_label"}
 SHAPES = (
     "A long table has one row per sample and model, with columns such as sample, config, label, prediction. "
     "A wide table has one row per sample and one column per model: sample, label, model_a, model_b."
@@ -19,15 +21,16 @@ SHAPES = (
 
 def is_long(names: Sequence[str], columns: dict[str, Any]) -> bool:
     """Whether a table has a column for the names of the models, or one for their predictions."""
-    said = [columns.get("config"), columns.get("prediction")]
-    return any(said) or "prediction" in names or any(name.startswith("prediction_") for name in names)
+    named = [columns.get("config"), columns.get("prediction")]
+    return any(named) or "prediction" in names or any(name.startswith("prediction_") for name in names)
 
 
 def find_models(frame: Any, columns: dict[str, Any]) -> list[str] | None:
     """The columns that hold one model each, where the values leave no doubt; None where they do not.
 
-    All columns without another role must hold predictions: labels, or probabilities where there are two classes, or, in a table
-    with a column ``sample`` and no labels, scores from 0 to 1. So a table to train on is not taken for predictions.
+    The table must have a column ``sample`` or ``fold``, and all columns without another role must hold predictions: labels, or
+    probabilities where there are two classes, or, where there are no labels, scores from 0 to 1. Without the first, a table to
+    train on could be taken for predictions: its columns may hold numbers from 0 to 1, too.
     """
     import narwhals as nw
 
@@ -35,7 +38,9 @@ def find_models(frame: Any, columns: dict[str, Any]) -> list[str] | None:
     roles = [columns.get(role, role) for role in _ROLES]
     rest = [name for name in table.columns if name not in roles]
     label = columns.get("label", "label")
-    if not rest or isinstance(label, tuple) or {"time", "event"} <= set(rest):
+    if not rest or isinstance(label, tuple) or {"time", "event"} <= set(rest) or {*rest} & _LONG_ROLES:
+        return None
+    if not {columns.get("sample", "sample"), columns.get("fold", "fold")} & {*table.columns}:
         return None
     shares = all(_are_shares(table[name]) for name in rest)
     if label not in table.columns:

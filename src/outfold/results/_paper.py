@@ -56,10 +56,19 @@ def pair_prose(result: Comparison) -> str:
     if result.probabilities is not None:
         sentences.append(f"A Bayesian test ({_method(result.description, result.plan)}) found: {result.decision}.")
     elif result.pvalue is not None:
-        found = "found" if result.better is not None else "did not find"
-        by = _method(result.description, result.plan)
-        sentences.append(f"A test ({by}) {found} a difference at the {100 * result.alpha:g}% level ({_test(result)}).")
+        sentences.append(_verdict(result))
     return " ".join(sentences)
+
+
+def _verdict(result: Comparison) -> str:
+    """Which hypothesis was tested, how, and whether the test rejected it."""
+    found = "found" if result.significant and (result.null or result.better is not None) else "did not find"
+    sides, what = "A", "a difference" + (f" from {number(result.null, sign=True)}" if result.null else "")
+    if result.alternative != "two-sided":
+        beyond = f" by more than {number(result.null, sign=True)}" if result.null else ""
+        sides, what = "A one-sided", f"that {result.a} is {result.alternative} than {result.b}{beyond}"
+    by = _method(result.description, result.plan)
+    return f"{sides} test ({by}) {found} {what} at the {100 * result.alpha:g}% level ({_test(result)})."
 
 
 def pairs_prose(results: Comparisons, adjusted: str) -> str:

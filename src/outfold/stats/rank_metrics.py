@@ -22,7 +22,7 @@ INT32_TOTAL = 46_340
 _VECTOR = 32
 # Rows of one class that a compiled step takes at once, and the largest weight of which four are a byte with a sign.
 _STEP, _FOURTH = 4, 31
-# Lanes that are walked together: so many, or half of them if their counts would take more bytes than this.
+# Lanes that are walked together: this many, or half of them if their counts would take more bytes than this.
 _LANES, _LANE_BYTES = 256, 1 << 27
 # More scores than this are sorted for the compiled loops at once, whatever is asked first.
 _MANY_SCORES = 1 << 22

@@ -53,7 +53,7 @@ class Forest(Family):
         from sklearn.utils import check_array
 
         if np.ndim(y) != 1:
-            raise Unsuitable("fits are shared for one label a row")
+            raise Unsuitable("fits are shared for one label per row")
         if members[0].random_state is None:
             raise Unsuitable("without a seed every member would have random numbers of its own")
         rows = check_array(X, dtype=np.float32)  # a sparse or missing value raises: such forests are fitted one by one
