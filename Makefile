@@ -20,7 +20,7 @@ test: $(VENV)/.dev browser  ## set up, lint, type-check, run all tests
 	$(MAKE) --no-print-directory -j 2 suite check
 
 suite: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=40 --durations-min=5
 
 check: $(VENV)/.dev  ## lint, types, direction of imports, spelling and style of the pages
 	$(BIN)/ruff check src tests benchmarks studies tools examples docs/conf.py docs/pictures

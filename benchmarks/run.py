@@ -210,17 +210,22 @@ def line(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     covered = [r["low"] <= r["truth"] <= r["high"] for r in run if r["low"] is not None]
     mean = lambda part, key: round(float(np.mean([r[key] for r in part])), 4) if part else None  # noqa: E731
     ratios = [inner[name] / first[name] for name in inner if name in first]
+    drawn = {(r["set"], r["draw"], r["metric"]) for r in peer}
+    same = [r for r in run if (r["set"], r["draw"], r["metric"]) in drawn]
     return {
         "draws": len(run),
         "claimed": mean(run, "claimed"),
         "winner": mean(run, "winner"),
         "truth": mean(run, "truth"),
         "covered": round(float(np.mean(covered)), 4) if covered else None,
-        "seconds": mean(run, "wall"),
+        "seconds": mean(run, "cpu"),
         "nested_ratio": round(float(np.median(ratios)), 2) if ratios else None,
         "peer_draws": len(peer),
         "peer_claimed": mean(peer, "claimed"),
         "peer_truth": mean(peer, "truth"),
+        "same_claimed": mean(same, "claimed"),  # ours, on the draws of the peer
+        "same_truth": mean(same, "truth"),
+        "nested_sets": len(ratios),
     }
 
 

@@ -300,3 +300,29 @@ def test_the_page_is_live_until_there_is_a_report(frame, tmp_path, monkeypatch):
     run_on(frame, tmp_path)
     states.append(json.loads((tmp_path / "out" / "progress.json").read_text())["state"])
     assert states == ["running", "finished"]
+
+
+@pytest.mark.parametrize(
+    ("words", "positive", "first"), [(("ja", "nein"), None, "nein"), (("ja", "nein"), "nein", "ja")]
+)
+def test_the_word_for_yes_is_the_positive_class_unless_you_name_another(frame, tmp_path, words, positive, first):
+    frame["y"] = np.where(frame["y"] == "krank", *words)
+    said = []
+    run_on(frame, tmp_path, said=said, positive=positive)
+    last = positive or words[0]
+    model = of.load_model(tmp_path / "out")
+    assert model.about.classes == (first, last)
+    proba = model.predict_proba(frame)[:, 1]
+    assert proba[frame["y"] == last].mean() > proba[frame["y"] == first].mean()
+    note = "the positive class is 'ja' (--positive 'nein' for the other)"
+    assert (note in said) == (positive is None)
+    assert tuple(of.load(tmp_path / "out" / "run.oof").target.classes) == (first, last)
+
+
+def test_a_past_date_that_is_a_feature_comes_with_one_note(frame, tmp_path):
+    frame["admitted"] = pd.date_range("2020-01-01", periods=N).strftime("%Y-%m-%d")
+    said = []
+    run_on(frame, tmp_path, said=said)
+    notes = [text for text in said if "outside the training range" in text]
+    assert len(notes) == 1
+    assert "--drop-columns admitted" in notes[0]

@@ -31,5 +31,6 @@ def test_the_advice_fits_runs_of_models_that_nobody_trained_here():
     runs = of.from_arrays(None, np.moveaxis(P.astype(float), -1, 0).swapaxes(1, 2), response="pointwise")
     trained = repeats([[0.70, 0.60], [0.66, 0.60], [0.68, 0.60], [0.60, 1.00]])
     advice, own = (next(f.advice for f in of.check(oof) if f.code == "OF541") for oof in (trained, runs))
-    assert advice == 'Add repeats: `repeats="auto"` adds them until the order settles.'
+    auto = 'or in Python `repeats="auto"`, which adds them until the order settles.'
+    assert advice == f"Add repeats: `outfold run --repeats 20`, {auto}"
     assert own.startswith("Run each configuration more often on the same samples until the order settles")

@@ -451,6 +451,12 @@ def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, mon
             2,
             "there is 1. Give groups that differ, or leave --group out if the samples do not belong together.\n",
         ),
+        (
+            ["--target", "outcome", "--repeats", "auto"],
+            2,
+            "must be a whole number, such as 20; got auto. Only collect(",
+        ),
+        (["--target", "outcome", "--repeats", "x"], 2, "must be a whole number, such as 20; got x\n"),
         (["--target", "outcome", "--folds", "1"], 2, "--folds must be a whole number of at least 2; got 1.\n"),
         (
             ["--target", "outcome", "--folds", "500"],

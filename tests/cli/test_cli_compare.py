@@ -239,7 +239,10 @@ def test_columns_are_called_as_the_options_are(capsys, tmp_path):
     path.write_text("id,model,p,y\n1,x,.1,0\n2,x,.2,1\n")
     for options, says in (
         ([], "long.csv has no column 'sample' or 'config' or 'prediction'; its columns are id, model, p, y."),
-        ([], "Give --sample COL, --config-column COL, --prediction COL to name what holds the predictions."),
+        (
+            [],
+            "Give --sample COL, --config-column COL, --prediction COL to name what holds the predictions of a long table.",
+        ),
         ([], "A table to train on, with one row per sample, is for the command outfold run."),
         (["--sample", "id"], "has no column 'config' or 'prediction'"),
         (["--sample", "i"], "has no column 'config' or 'prediction'"),

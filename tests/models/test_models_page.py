@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from extras import pd
 from saved_model import saved_in, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
@@ -18,7 +19,9 @@ def test_the_page_runs_as_it_stands(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "out").mkdir()
     saved_in(tmp_path / "out")
-    table(30, seed=1).to_csv("new.csv", index=False)
+    later = table(30, seed=1)
+    later.drop(columns="ill").to_csv("new.csv", index=False, sep=";", decimal=",")
+    later[["id", "ill"]].to_csv("truth.csv", index=False)
     scope: dict[str, object] = {}
     sessions = re.findall(r"^```python\n(.*?)^```\n(?:```\n(.*?)^```)?", PAGE.read_text(), re.M | re.S)
     assert sum(bool(printed) for _, printed in sessions) == 2
@@ -27,6 +30,7 @@ def test_the_page_runs_as_it_stands(tmp_path, monkeypatch, capsys):
         out = capsys.readouterr().out
         if printed:
             assert out == printed
+    assert list(pd.read_csv("labelled.csv").columns) == list(later.columns)
 
 
 def test_the_page_lists_the_files_of_the_folder():

@@ -103,3 +103,18 @@ def test_a_tiny_difference_is_not_promised():
 def test_the_power_is_checked(power):
     with pytest.raises(InputError, match="power must lie between alpha and 1"):
         of.compare.samples_needed(answers(60, 0), "mean", "a", "b", power=power)
+
+
+def test_many_samples_are_extrapolated_from_simulated_ones():
+    oof, how = answers(60, 0), {"test": "mcnemar", "progress": False, "n_simulations": 200}
+    simulated, beyond = (of.compare.samples_needed(oof, "mean", "a", "b", difference=d, **how) for d in (0.04, 0.02))
+    assert simulated.power_then == pytest.approx(0.8, abs=0.06)
+    assert beyond.power_then is None
+    assert beyond.n == pytest.approx(4 * simulated.n, rel=0.2)  # half the difference needs four times the samples
+
+
+def test_samples_in_groups_are_counted_in_groups_too():
+    oof = answers(60, 0)
+    grouped = of.from_arrays(None, oof.data[0].T, configs=["a", "b"], response="pointwise", groups=np.arange(60) // 3)
+    found = of.compare.samples_needed(grouped, "mean", "a", "b", difference=0.2, progress=False, n_simulations=50)
+    assert any(f"about {round(found.n / 3):,} groups in all" in text for text in found.assumes)

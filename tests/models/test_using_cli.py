@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,11 @@ import pytest
 import outfold as of
 from extras import pd
 from outfold.cli import main
-from saved_model import table
+from outfold.exceptions import InputError
+from outfold.models import ModelAbout
+from outfold.models.labels import labelled
+from outfold.tables import Column, Columns
+from saved_model import saved_in, table
 
 skops = pytest.importorskip("skops.io")
 
@@ -67,6 +72,16 @@ def test_predict_reads_semicolons_and_columns_in_another_order(capsys, saved, tm
     assert code == 0
     expected = of.load_model(saved.folder).table(rows())
     assert [line.split(",")[1] for line in out.splitlines()[1:]] == expected["prediction"].tolist()
+
+
+def test_predictions_have_commas_and_points_as_the_page_says(capsys, tmp_path):
+    saved = saved_in(tmp_path, marks={"decimal": ",", "thousands": ""})
+    new, out = tmp_path / "new.csv", tmp_path / "predictions.csv"
+    rows().to_csv(new, index=False, sep=";", decimal=",")
+    assert call(capsys, "predict", saved.folder, new, "-o", out)[0] == 0
+    assert pd.read_csv(out)["probability_yes"].between(0, 1).all()
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
+    assert "A `.csv` file has commas between cells and decimal points" in page
 
 
 def test_predict_says_what_is_odd(capsys, saved, tmp_path):
@@ -154,6 +169,34 @@ def test_confront_without_labels_is_refused(capsys, saved, tmp_path):
     code, _, err = call(capsys, "confront", saved.folder, path, "--forget")
     assert code == 2
     assert "--target must name the column with the labels; there is no column 'ill'" in err
+
+
+def test_labels_that_come_alone_are_to_be_joined_by_the_id(capsys, tmp_path):
+    saved = saved_in(tmp_path, marks={"decimal": ",", "thousands": "."})
+    path = tmp_path / "truth.csv"
+    table(40, seed=1)[["id", "ill"]].to_csv(path, index=False, sep=";")
+    code, _, err = call(capsys, "confront", saved.folder, path, "--forget")
+    assert code == 2
+    assert "must also have the columns that the model was trained on" in err
+    assert "It lacks 'age', 'pressure', 'site'; it has 'id', 'ill'" in err
+    assert "join them by the column 'id' with the table that you predicted" in err
+    assert "numbers seem to be written in another way" not in err  # there are none
+    rows()[["age", "pressure", "id"]].to_csv(path, index=False)
+    assert "numbers seem to be written in another way" in call(capsys, "predict", saved.folder, path)[2]
+
+
+def test_labels_that_come_alone_are_refused_without_an_id_too():
+    about = ModelAbout(
+        configuration="a",
+        target="y",
+        task="binary",
+        columns=Columns((Column("x", "feature", "number"), Column("y", "target"))),
+        ranges={},
+        n_rows=5,
+        classes=(0, 1),
+    )
+    with pytest.raises(InputError, match="join them with the table that you predicted"):
+        labelled(pd.DataFrame({"y": [0, 1]}), about)
 
 
 def test_confront_with_the_training_rows_is_refused(capsys, saved, tmp_path):

@@ -56,6 +56,17 @@ CASES = [
         values={"pop": [1234, 12345, 999], "share": [0.5, 0.25, 0.1]},
         notes=("1.234 are read as 1234",),
     ),
+    *(
+        case(
+            f"decimal commas and {word}",
+            f"a;b\n1,5;2\n2,25;3\n{word};4\n0,125;5\n",
+            ";",
+            "a b",
+            values={"b": [2, 3, 4, 5]},
+            words="separated by semicolons, decimal comma, encoding",
+        )
+        for word in ("k.A.", "n.b.", "n. b.", "ca. 5")
+    ),
     case(
         "commas between thousands in quotes",
         'id,amount\n1,"1,234.50"\n2,12.00\n3,"1,234,567.00"\n',

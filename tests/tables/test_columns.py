@@ -135,6 +135,18 @@ def test_dates_whose_order_cannot_be_told_come_with_a_warning_unless_other_dates
     assert (visit.order, born.order, visit.warning) == ("dmy", "dmy", "")
 
 
+def test_one_note_names_the_features_that_hold_past_dates():
+    soon = pd.Timestamp.now() + pd.to_timedelta(np.arange(N), unit="D")
+    frame = pd.DataFrame(
+        {"seen": DATES, "sent home": DATES[::-1].strftime("%d.%m.%Y"), "due": soon, "x": np.arange(N) % 7}
+    )
+    expected = "'seen', 'sent home' hold past dates: new rows with later dates all lie outside the training range. "
+    assert tables.inspect(frame).notes == (f"{expected}--drop-columns 'seen,sent home' leaves them out",)
+    (note,) = tables.inspect(frame, leave_out=["sent home"]).notes
+    assert note.endswith("--drop-columns seen leaves it out")
+    assert tables.inspect(frame, leave_out=["seen"], sample="sent home").notes == ()
+
+
 def test_copies_are_used_once():
     x = RNG.normal(size=N)
     frame = pd.DataFrame(

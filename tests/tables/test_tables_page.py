@@ -9,6 +9,7 @@ import pytest
 
 from internals import kinds, leaks
 from outfold import tables
+from outfold.tables import values
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
@@ -31,6 +32,15 @@ def test_the_limits_are_those_of_the_code():
     assert (kinds.MOST_ODD, round(1 - kinds.MOSTLY, 6)) == (5, 0.1)
     assert "up to five other values in at most a tenth of its rows" in PAGE
     assert f"The limit is {leaks.ALMOST}." in PAGE
+
+
+def test_all_words_for_missing_values_are_listed():
+    section = PAGE.partition("### Missing values")[2].partition("\n#")[0]
+    anywhere, among_numbers = (
+        set(re.findall(r"`([^`]+)`", line)) for line in re.findall(r"^\| (?:any|numbers).*", section, re.M)
+    )
+    assert anywhere == values.MISSING - {""}
+    assert {word.lower() for word in anywhere | among_numbers} == values.MISSING_NUMBER - {""}
 
 
 def test_roles_and_kinds_have_a_row_each():

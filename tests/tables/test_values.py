@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internals import date_order, is_boolean, to_booleans, to_dates, to_numbers
+from outfold.tables.values import word_for_yes
 
 pytest.importorskip("pandas", reason="pandas is not installed (outfold[frames])")
 
@@ -135,3 +136,21 @@ def test_booleans():
     assert not is_boolean(texts("yes"))
     assert not is_boolean(texts("yes", "nein"))
     np.testing.assert_equal(to_booleans(texts("TRUE", "f", "1", "x")), [1, 0, 1, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("words", "yes"),
+    [
+        (("ja", "nein"), "ja"),
+        (("Nein", "JA"), "JA"),
+        (("j", "n"), "j"),
+        (("no", "Yes"), "Yes"),
+        (("no", "sí"), "sí"),
+        (("ja", "nein", "vielleicht"), None),
+        (("ja", "no"), None),
+        (("low", "high"), None),
+        (("ja",), None),
+    ],
+)
+def test_the_word_for_yes(words, yes):
+    assert word_for_yes(words) == yes

@@ -29,6 +29,7 @@ from ..fitting.job import Options, Share, make_job
 from ..fitting.predict import choose_response
 from ..learners import spaces
 from ..tables import Columns
+from ..tables.values import word_for_yes
 from .answer import Answer, Asked
 from .anytime import AnytimeSearch, Found, words_for_stop
 from .clusters import connection
@@ -100,17 +101,19 @@ def run(
     plan, dropping = _advised(table, folds, repeats, test, say)
     dropping = dropping if drop and not inner else None
     table = without_rare(table, plan.folds, rare_classes, say)
-    maker = SpaceMaker(table, plan, positive, seed)
+    taken = positive if positive is not None else _word_for_yes(table)
+    maker = SpaceMaker(table, plan, taken, seed)
     asked_space = maker.make(space)
     with RunFolder(Path(out)) as folder:
         tried = maker.with_earlier(asked_space, folder)
         if tried.n_earlier:
             say(_what_counts(tried.n_earlier, folder.path))
         say(_what_is_done(table, task, chosen, metric, len(tried.configs), plan))
-        _say_positive(table, positive, say)
+        if positive is None:
+            _say_positive(table, taken, say)
         _say_events(table, positive, say)
         work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
-        options = {"positive": positive, "metric": chosen, "rule": rule, **work}
+        options = {"positive": taken, "metric": chosen, "rule": rule, **work}
         job = _Search(table, tried.configs, plan, options, folder, explain, aggregate)
         live = Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress)
         with workers:
@@ -197,13 +200,19 @@ def _what_is_done(
     return f"{table.task} of {table.roles.label!r}{override} on {rows}, by {metric}{instead}; {tried}"
 
 
-def _classes(table: LabelledTable) -> NDArray[Any] | None:
-    return None if table.task != "classification" else encode(table.y, task=table.task).classes
+def _classes(table: LabelledTable, positive: str | None = None) -> NDArray[Any] | None:
+    return None if table.task != "classification" else encode(table.y, task=table.task, positive=positive).classes
+
+
+def _word_for_yes(table: LabelledTable) -> str | None:
+    """The label that means yes, such as ja; None if the labels are no words for yes and no."""
+    classes = _classes(table)
+    return None if classes is None else word_for_yes([str(label) for label in classes])
 
 
 def _say_positive(table: LabelledTable, positive: str | None, say: Say) -> None:
-    classes = _classes(table)
-    if positive is None and classes is not None and len(classes) == 2:
+    classes = _classes(table, positive)
+    if classes is not None and len(classes) == 2:
         say(f"the positive class is {str(classes[-1])!r} (--positive {str(classes[0])!r} for the other)")
 
 

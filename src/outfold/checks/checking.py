@@ -188,7 +188,7 @@ OF534 tip | a number of epochs chosen on fewer samples | Tsamardinos et al. 2015
 OF535 caution | a score that falls as training grows | Tsamardinos et al. 2015, sect. 2 and 9
     Look at a learning curve (`curves.learning`); let the fit find what depends on the number of samples, such as epochs.
 OF541 caution | a winner that rarely led | Raeder et al. 2010, sect. IV-A
-    Add repeats: `repeats="auto"` adds them until the order settles.
+    Add repeats: `outfold run --repeats 20`, or in Python `repeats="auto"`, which adds them until the order settles.
     untrained: Run each configuration more often on the same samples until the order settles, or do not rely on the lead.
 OF542 tip | skewed scores over repeats | Raeder et al. 2010, sect. IV-B
     Report the median beside the mean.

@@ -77,11 +77,10 @@ def _add_search(parser: CommandParser) -> None:
     add_option(
         parser, "--task", choices=get_args(TableTask)[:2], help="kind of target (default: recognised from its values)"
     )
-    whole: dict[str, Any] = {"type": int}
     folds = "number of folds (default: as outfold advise says)"
-    add_option(parser, "--folds", library="folds Plan.folds", metavar="K", help=folds, **whole)
+    add_option(parser, "--folds", library="folds Plan.folds", type=int, metavar="K", help=folds)
     often = "number of repeats (default: as outfold advise says)"
-    add_option(parser, "--repeats", library="repeats Plan.repeats", metavar="R", help=often, **whole)
+    add_option(parser, "--repeats", library="repeats Plan.repeats", type=_repeats, metavar="R", help=often)
     apart = "share of the rows to set aside as a test part, on which the selected configuration is scored once"
     add_option(parser, "--test", type=float, metavar="SHARE", help=apart)
     rare = "classes with fewer rows than there are folds: keep them, merge them into one class, or drop their rows"
@@ -100,6 +99,15 @@ def _add_columns(parser: CommandParser) -> None:
     add_option(parser, "--event", metavar="COL", help="for survival: 1 if the event happened, else 0")
     unused = "columns not to use as features"
     add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
+
+
+def _repeats(text: str) -> int:
+    """A whole number; advice for Python names "auto", so the error says where that works."""
+    try:
+        return int(text)
+    except ValueError:
+        only = '. Only collect(..., repeats="auto") in Python can choose the number' if text == "auto" else ""
+        raise argparse.ArgumentTypeError(f"must be a whole number, such as 20; got {text}{only}") from None
 
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")

@@ -6,7 +6,6 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from ..exceptions import FileError, InputError, invalid
 from ..formatting import count
 from ..io import ledger
 from ..io.store import load as load_oof
-from ..models import confront, load_model
+from ..models import ModelAbout, confront, load_model
 from ..models.labels import labelled
 from ..models.model import Model
 from ..tables import read_file
@@ -43,8 +42,9 @@ _CONFRONT = """\
 example:
   outfold confront out/ labelled.csv
 
-The model must not have been trained on these rows. The result is kept in out/run.oof, and out/report.html shows it. Labels of
-rare classes that outfold run merged are merged in the same way."""
+The table needs the labels, and also the columns that the model was trained on. If the labels come alone, join them first. The
+model must not have been trained on these rows. The result is kept in out/run.oof, and out/report.html shows it. Labels of rare
+classes that outfold run merged are merged in the same way."""
 _TIED = """\
 example:
   outfold tied out/run.oof
@@ -73,17 +73,25 @@ def folder_of(text: str) -> Path:
     return path
 
 
-def read_rows(args: argparse.Namespace, marks: Mapping[str, str]) -> pd.DataFrame:
+def read_rows(args: argparse.Namespace, about: ModelAbout) -> pd.DataFrame:
     """The table of new rows; what is odd about the file, or other than in the training file, is printed to stderr."""
     asked = dialect_options(args)
     read = read_file(args.data, **asked)
     for note in read.notes:
         _note(note)
-    differ = {name: mark for name, mark in marks.items() if read.dialect and getattr(read.dialect, name) != mark}
-    if differ and not {"decimal", "thousands"} & set(asked):
-        options = " ".join(f"--{name} {shlex.quote(mark or 'none')}" for name, mark in marks.items())
+    has_numbers = any(name in read.frame.columns for name in _numbers_of(about))  # else the marks are only guesses
+    differ = any(read.dialect and getattr(read.dialect, name) != mark for name, mark in about.marks.items())
+    if differ and has_numbers and not {"decimal", "thousands"} & set(asked):
+        options = " ".join(f"--{name} {shlex.quote(mark or 'none')}" for name, mark in about.marks.items())
         _note(f"numbers seem to be written in another way than in the training table; if they are not, add {options}")
     return read.frame
+
+
+def _numbers_of(about: ModelAbout) -> list[str]:
+    """The columns of the training table that are read as numbers."""
+    numbers = [name for name, kind in about.columns.kinds.items() if kind == "number"]
+    times = [column.name for column in about.columns.having("time")]
+    return [*numbers, *times, *([about.target] if about.task == "regression" else [])]
 
 
 def _note(text: str) -> None:
@@ -114,7 +122,7 @@ def _predict(args: argparse.Namespace) -> None:
     if args.out is not None:
         _check_out(Path(args.out))
     model = load_model(folder_of(args.folder), args.trust)
-    frame = read_rows(args, model.about.marks)
+    frame = read_rows(args, model.about)
     _report_check(model, frame)
     table = model.table(frame, keep=args.keep, times=args.times)
     if args.out is None:
@@ -174,7 +182,7 @@ def _add_confront(commands: Any) -> None:
 def _confront(args: argparse.Namespace) -> None:
     folder = folder_of(args.folder)
     oof, model = load_oof(folder / ANSWER), load_model(folder, args.trust)
-    rows = labelled(read_rows(args, model.about.marks), model.about, args.target)
+    rows = labelled(read_rows(args, model.about), model.about, args.target)
     if rows.n_left_out:
         _note(f"left out {count(rows.n_left_out, 'row')} without a label")
     options = given(args, "metric", "n_resamples", "confidence_level", "rng")

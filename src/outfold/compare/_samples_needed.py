@@ -21,7 +21,7 @@ from ._power import Asked
 from ._power import power as power_of
 
 # More samples than this are not simulated: how the power grows is then extrapolated.
-_MOST_SIMULATED = 10_000
+_MOST_SIMULATED = 5_000
 # No number of samples above this many times those at hand is called an answer.
 _MOST_TIMES = 1000
 _STEPS = 6
@@ -94,7 +94,7 @@ def samples_needed(
         return float(found.power)
 
     n, reached, first = _search(
-        at, n_now, float(power), lambda found: _factor(found, float(power), asked), n_simulations
+        at, n_now, float(power), lambda found, most: _factor(found, float(power), asked, most), n_simulations
     )
     return SamplesNeeded(
         n=n,
@@ -129,7 +129,7 @@ def _hopeless(asked: Asked, difference: float, greater_is_better: bool) -> str:
 
 
 def _search(
-    at: Callable[[int], float], n_now: int, power: float, factor: Callable[[float], float], n_simulations: int
+    at: Callable[[int], float], n_now: int, power: float, factor: Callable[[float, float], float], n_simulations: int
 ) -> tuple[int | None, float | None, float]:
     """The number of samples, its simulated power (None if it is extrapolated), and the power of those at hand."""
     first = found = at(n_now)
@@ -137,19 +137,21 @@ def _search(
     if found >= power:
         return n, found, first
     for _ in range(_STEPS):
-        n = int(np.ceil(n * factor(found)))
-        if n > _MOST_TIMES * n_now:
+        extrapolated = n >= _MOST_SIMULATED and found < power
+        wanted = int(np.ceil(n * factor(found, np.inf if extrapolated else _LEAP)))
+        if wanted > _MOST_TIMES * n_now:
             return None, None, first
-        if n > _MOST_SIMULATED:
-            return n, None, first
+        if extrapolated:
+            return wanted, None, first
+        n = min(wanted, max(_MOST_SIMULATED, n_now))
         found = at(n)
         if abs(found - power) <= near:
             break
     return n, found, first
 
 
-def _factor(found: float, power: float, asked: Asked) -> float:
-    """By how much to multiply the samples: the power of a z test grows with the square root of their number.
+def _factor(found: float, power: float, asked: Asked, most: float) -> float:
+    """By how much to multiply the samples, by `most` at the most: the power of a z test grows with the square root of their number.
 
     Within a margin the test is one-sided. Two of them both reject, at a difference of 0, with the power 2 Phi(z) - 1.
     """
@@ -161,7 +163,7 @@ def _factor(found: float, power: float, asked: Asked) -> float:
         return critical + normal_quantile((1 + share) / 2 if both else share)
 
     shown, needed = reach(found), reach(power)
-    return float(np.clip((needed / max(shown, 1e-3)) ** 2, 1 / _LEAP, _LEAP))
+    return float(np.clip((needed / max(shown, 1e-3)) ** 2, 1 / most, most))
 
 
 def _assumes(difference: float, observed: bool, reached: float | None, n: int | None) -> tuple[str, ...]:

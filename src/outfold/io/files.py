@@ -23,8 +23,9 @@ def read(path: str | os.PathLike[str], *, models: Sequence[str] | None = None, *
     """Predictions in a file: .oof, or a long or wide table as .csv, .csv.gz or .parquet.
 
     A long table has one row for each sample and configuration. A wide table has one row for each sample and one column for each
-    configuration, beside ``sample``, ``label``, ``fold`` and ``group``. A table is wide if all other columns hold labels, or
-    probabilities of two classes, or if it has no labels and they hold scores from 0 to 1. Elsewhere `models` names these columns.
+    configuration, beside ``sample``, ``label``, ``fold`` and ``group``. A table is wide if it has a column ``sample`` or
+    ``fold``, and all other columns hold labels, or probabilities of two classes, or, where it has no labels, scores from 0 to 1.
+    Elsewhere `models` names these columns.
 
     Parameters: {path}
     models : sequence of str or None
@@ -38,7 +39,7 @@ def read(path: str | os.PathLike[str], *, models: Sequence[str] | None = None, *
     Examples: {files}
     >>> import pandas
     >>> table = pandas.DataFrame({"sample": [1, 2], "config": "a", "label": ["no", "yes"], "prediction": [0.2, 0.9]})
-    >>> wide = pandas.DataFrame({"label": ["no", "yes"], "a": [0.2, 0.9], "b": [0.4, 0.7]})
+    >>> wide = pandas.DataFrame({"sample": [1, 2], "label": ["no", "yes"], "a": [0.2, 0.9], "b": [0.4, 0.7]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "table.csv")
     ...     table.to_csv(path, index=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from .. import formatting
 from ..exceptions import InputError, invalid
 from ..tables.events import survival_records
 from ..tables.labels import label_values
@@ -34,6 +35,7 @@ def labelled(frame: pd.DataFrame, about: ModelAbout, target: str | None = None) 
         if name not in frame.columns:
             given = f"there is no column {name!r}; the columns are {', '.join(map(str, frame.columns[:40]))}"
             raise invalid("target", "must name the column with the labels", given)
+    _refuse_without_features(frame, about)
     there = frame[columns].notna().all(axis=1)
     if not there.any():
         raise InputError(f"no row has a value of {columns[0]!r}.")
@@ -45,3 +47,21 @@ def labelled(frame: pd.DataFrame, about: ModelAbout, target: str | None = None) 
     else:
         y = label_values(rows[columns[0]], "regression" if about.classes is None else "classification")
     return LabelledRows(rows, y, groups, int((~there).sum()))
+
+
+def _refuse_without_features(frame: pd.DataFrame, about: ModelAbout) -> None:
+    """Refuse labels that come without the columns that the model predicts from."""
+    absent = [column.name for column in about.columns.features if column.name not in frame.columns]
+    if not absent:
+        return
+    lacks, has = (formatting.listed(names, 20) for names in (absent, list(frame.columns)))
+    problem = f"the table must also have the columns that the model was trained on. It lacks {lacks}; it has {has}."
+    by = _id_column(frame, about)
+    how = "" if by is None else f" by the column {by!r}"
+    raise InputError(problem, remedy=f"If the labels come alone, join them{how} with the table that you predicted.")
+
+
+def _id_column(frame: pd.DataFrame, about: ModelAbout) -> str | None:
+    """The column that tells rows apart, preferably one that the table has; None if the training table had none."""
+    ids = [column.name for column in (*about.columns.having("sample"), *about.columns.having("id"))]
+    return next((name for name in ids if name in frame.columns), ids[0] if ids else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -368,7 +369,7 @@ def inspect(
         else:
             columns.append(_found(frame[name]))
     made = Columns(tuple(_mark_duplicates(frame, _settle_orders(columns), decided)))
-    return Columns(_mark_leaks(frame, made), _notes(made))
+    return Columns(_mark_leaks(frame, made), (*_notes(made), *_note_on_dates(frame, made)))
 
 
 # What `replace` has to make anew.
@@ -514,6 +515,23 @@ def _notes(columns: Columns) -> tuple[str, ...]:
             return (f"the table has an id, {names[0]!r}, and one other column. {_JOIN}",)
         return ()
     return (_nothing_left(columns),)
+
+
+def _note_on_dates(frame: pd.DataFrame, columns: Columns) -> tuple[str, ...]:
+    """Models learn from the days since the first date, so rows that come later lie outside what they have seen."""
+    names = [c.name for c in columns.features if c.kind == "date" and _in_the_past(frame[c.name], c)]
+    if not names:
+        return ()
+    hold, them = ("holds", "it") if len(names) == 1 else ("hold", "them")
+    which = f"{formatting.listed(names, len(names))} {hold} past dates"
+    remedy = f"--drop-columns {shlex.quote(','.join(names))} leaves {them} out"
+    return (f"{which}: new rows with later dates all lie outside the training range. {remedy}",)
+
+
+def _in_the_past(values: pd.Series[Any], column: Column) -> bool:
+    dates = convert(values, "date", column.order, column.missing_values)
+    known = dates[~_isna(dates)]
+    return len(known) > 0 and bool(known.max() < np.datetime64("now", "ns"))
 
 
 _JOIN = "If that is a label, join the table first with the one that has the features"

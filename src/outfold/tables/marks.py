@@ -11,6 +11,8 @@ from .dialect import GROUP_MARKS, NUMBER
 _SAMPLED, _LEAST_SAMPLED = 100_000, 50  # values of all columns, and of each column
 _SIGNS = "+-$€£% "
 _SPACED = re.compile(r"\d{1,3}(?:([ '’\u00a0\u202f])\d{3})+(?:([.,])\d*)?")
+# A mark beside a digit. Those in abbreviations, such as k.A. or ca., say nothing of numbers.
+_MARK = re.compile(r"(?<=\d)[.,]|[.,](?=\d)")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
 
@@ -30,7 +32,7 @@ class Votes:
             self.thousands[spaced[1]] += 1
             self.decimal.update(spaced[2] or "")
             return
-        marks = [mark for mark in text if mark in ",."]
+        marks = _MARK.findall(text)
         if len(set(marks)) == 2:
             self.decimal[marks[-1]] += 1
             self.thousands[marks[0]] += 1

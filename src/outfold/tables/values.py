@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -139,6 +140,17 @@ def _shape(decimal: str, thousands: str) -> re.Pattern[str]:
 def is_boolean(texts: Texts) -> bool:
     """Whether the distinct texts, which stand for no missing value, are a word for yes and one for no."""
     return {text.lower() for text in texts} in _PAIRS if len(texts) <= 6 else False
+
+
+def word_for_yes(texts: Sequence[str]) -> str | None:
+    """The one of two texts that means yes, as it is written; None if they are not a word for yes and one for no.
+
+    >>> word_for_yes(["Ja", "Nein"]), word_for_yes(["low", "high"])
+    ('Ja', None)
+    """
+    if len(texts) != 2 or {text.strip().lower() for text in texts} not in _PAIRS:
+        return None
+    return next(text for text in texts if text.strip().lower() in _TRUE)
 
 
 def to_booleans(texts: Texts) -> Numbers:
