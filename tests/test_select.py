@@ -6,6 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.ensemble import BaggingClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import outfold as of
 from conftest import make_predictions
@@ -148,3 +154,43 @@ def test_scores_that_are_kept_are_the_same(metric, repeats):
                 np.testing.assert_allclose(scoring.scores(scoring.equal_weights()), expected, rtol=1e-14)
                 found[:] = 0
                 scoring.fold_scores()[:] = 0
+
+
+def test_ties_are_said_of_the_best_score_where_another_configuration_is_picked():
+    right = np.zeros((40, 3))
+    right[:30, 0], right[:34, 1], right[:34, 2] = 1, 1, 1
+    oof = of.from_arrays(None, right, response="pointwise", params=[{"depth": 1}, {"depth": 2}, {"depth": 3}])
+    best, simple = select.best(oof, "mean"), select.within(50, "depth")(oof, "mean")
+    assert (best.name, best.has_best, simple.name, simple.has_best) == ("config 1", True, "config 0", False)
+    assert str(best).endswith(", 2 tied for first")
+    assert str(simple).endswith("; the best score is shared by 2")
+    assert "shared" not in str(select.within(50, "depth")(oof.sel(config=[0, 1]), "mean"))
+
+
+def collected(estimator, **grid):
+    X, y = load_iris(return_X_y=True)
+    return of.collect(of.grid("m", estimator, grid), X, y, of.Plan(folds=3), rng=0)
+
+
+def test_a_parameter_of_another_step_is_refused():
+    oof = collected(make_pipeline(PCA(), SVC()), svc__C=[0.1, 1, 10])
+    names = {select.one_standard_error(name)(oof, "accuracy").name for name in ("svc__C", "C")}
+    assert len(names) == 1
+    message = "got 'pca__C', and C is a parameter of another step. Give 'svc__C' or 'C'"
+    for rule in (select.one_standard_error("pca__C"), select.within(2, "pca__C")):
+        with pytest.raises(InputError, match=message):
+            rule(oof, "accuracy")
+
+
+def test_steps_inside_of_others_are_known():
+    inner = Pipeline([("scale (a=1, 'b')", StandardScaler()), ("svm", SVC())])
+    oof = collected(BaggingClassifier(inner, n_estimators=2), estimator__svm__C=[0.1, 10])
+    for name in ("estimator__svm__C", "svm__C", "C"):
+        assert select.within(50, name)(oof, "accuracy").name == "m(C=0.1)"
+    with pytest.raises(InputError, match="Give 'estimator__svm__C' or 'C'"):
+        select.within(50, "estimator__C")(oof, "accuracy")
+
+
+def test_without_the_text_of_estimators_the_step_is_not_checked():
+    oof = of.from_arrays(None, np.eye(4)[:, :2], response="pointwise", params=[{"C": 1}, {"C": 2}])
+    assert select.within(50, "svc__C")(oof, "mean").name == "config 0"

@@ -10,9 +10,10 @@ changes them. Whatever is not asked for otherwise is taken from this record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -185,6 +186,8 @@ class _Simplest(Rule):
         return np.where(winners < 0, -1, argbest(np.where(simplest, scores, np.nan), True))
 
     def _values(self, scoring: Scoring) -> NDArray[np.float64]:
+        if isinstance(self.complexity, str):
+            _refuse_other_step(self.complexity, scoring)
         pairs = zip(scoring.names, scoring.params, strict=True)
         values = np.array([_complexity(self.complexity, name, params) for name, params in pairs], dtype=float)
         if np.isinf(values).all() and isinstance(self.complexity, str):
@@ -487,7 +490,7 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
         problem = f"{metric.name} is undefined for every configuration on these {len(scoring.rows)} samples"
         why = "a class, a comparable pair or any spread of the labels is missing"
         raise InputError(f"{problem}: {why}", remedy="Use another metric or more samples.")
-    tied = int(tied_with_best(scores, metric.greater_is_better)[1][0].sum())
+    tied = tied_with_best(scores, metric.greater_is_better)[1][0]
     return Selection(
         name=scoring.names[picked],
         index=int(scoring.candidates[picked]),
@@ -495,9 +498,10 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
         metric=metric.name,
         rule=in_words(scoring, rule),
         aggregate=scoring.aggregate,
-        tied=tied,
+        tied=int(tied.sum()),
         n_candidates=len(scoring.candidates),
         params=scoring.params[picked],
+        has_best=bool(tied[picked]),
     )
 
 
@@ -511,6 +515,43 @@ def values_of(parameter: str, params: Mapping[str, Any]) -> Iterator[Any]:
     # Parameters of one step only go by their last part: "svc__C" is kept as "C".
     full = (parameter, parameter.rpartition("__")[2])
     return (v for k, v in params.items() if k in full or k.rpartition("__")[2] in names)
+
+
+def _refuse_other_step(parameter: str, scoring: Scoring) -> None:
+    """Refuse ``pca__C`` where only the step ``svc`` has a C: the parameters are kept as ``C``, so that any step would do."""
+    short = parameter.rpartition("__")[2]
+    if short == parameter or any(parameter in params for params in scoring.params):
+        return
+    specs: Mapping[str, str] = scoring.oof.provenance.get("specs", {})
+    there = {full for name in scoring.names for full in _names_in(specs.get(name, ""))}
+    ours = sorted(full for full in there if full.rpartition("__")[2] == short)
+    # Predictions that were not collected here have no specs; there the step cannot be checked.
+    if ours and not any(full == parameter or full.endswith(f"__{parameter}") for full in ours):
+        needed = "must be a parameter for which some configuration has a number"
+        remedy = f"Give {' or '.join(repr(name) for name in [*ours[:3], short])}."
+        raise invalid("complexity", needed, f"got {parameter!r}, and {short} is a parameter of another step", remedy)
+
+
+# In the text of an estimator: a named step, an estimator as a parameter, a parameter, and what these may be inside of.
+_SPEC = re.compile(
+    r"""tuple\((?P<quote>['"])(?P<step>.*?)(?P=quote),|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|"""
+    r"""(?P<outer>\w+)=[\w<>]+\.[\w.<>]+\(|(?P<parameter>\w+)=|(?P<open>[(\[{])|(?P<close>[)\]}])"""
+)
+
+
+@lru_cache(maxsize=4096)
+def _names_in(spec: str) -> frozenset[str]:
+    """The full names of the parameters in the text of an estimator, such as ``svc__C``."""
+    found, inside = set(), list[str]()
+    for token in _SPEC.finditer(spec):
+        parameter = token["outer"] or token["parameter"]
+        if parameter:
+            found.add("__".join([*filter(None, inside), parameter]))
+        if token["close"] and inside:
+            inside.pop()
+        elif token["step"] is not None or token["outer"] or token["open"]:
+            inside.append(token["step"] or token["outer"] or "")
+    return frozenset(found)
 
 
 def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from report_cases import two_classes
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
@@ -143,6 +144,21 @@ def test_the_caveats_of_the_estimate_are_among_the_checks_once():
     assert "OF203" in of.report(oof, estimate=noted).checks.codes
     codes = of.report(oof, estimate=of.estimate.bbc(oof, "accuracy")).checks.codes
     assert len(codes) == len(set(codes))
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (of.Plan.from_cv(StratifiedKFold(5)), "by 5-fold cross-validation (StratifiedKFold"),
+        (of.Plan.from_cv(ShuffleSplit(4, random_state=0)), "by 4 x hold-out (ShuffleSplit"),
+        (of.Plan(folds=5, repeats=2), "by 2 x 5-fold stratified cross-validation."),
+    ],
+    ids=["folds", "hold-outs", "repeats"],
+)
+def test_the_plan_reads_as_a_sentence(plan, words):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    oof = of.collect({"tree": DecisionTreeClassifier()}, X, np.arange(60) % 2, plan, rng=0, n_jobs=1, progress=False)
+    assert words in of.report(oof, "accuracy", n_resamples=50).methods
 
 
 def test_a_hold_out_is_not_called_cross_validation():

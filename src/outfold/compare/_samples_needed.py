@@ -151,9 +151,10 @@ def _search(
 
 
 def _factor(found: float, power: float, asked: Asked, most: float) -> float:
-    """By how much to multiply the samples, by `most` at the most: the power of a z test grows with the square root of their number.
+    """By how much to multiply the samples, by `most` at the most.
 
-    Within a margin the test is one-sided. Two of them both reject, at a difference of 0, with the power 2 Phi(z) - 1.
+    The power of a z test grows with the square root of their number. Within a margin the test is one-sided.
+    Two of them both reject, at a difference of 0, with the power 2 Phi(z) - 1.
     """
     critical = normal_quantile(1 - asked.alpha / (2 if asked.question is None else 1))
     both = asked.question == "equivalent"

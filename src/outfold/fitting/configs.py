@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -10,7 +14,10 @@ import numpy as np
 
 from .. import formatting
 from ..exceptions import InputError, invalid
-from .estimators import Variants, check_estimator, like
+from .estimators import Variants, check_estimator, is_estimator, key_of, like, own_params
+
+# Parameters of an estimator that say nothing about the model.
+_NOT_TOLD = frozenset({"random_state", "n_jobs", "verbose"})
 
 
 class Configs(dict[str, Any]):
@@ -219,10 +226,54 @@ def short_names(parameters: Iterable[str]) -> dict[str, str]:
 
 def _labels(parameter: str, values: list[Any]) -> list[str]:
     """Texts that tell the values apart, compact where that is enough."""
-    for form in (formatting.compact, repr):
+    for form in (brief, exact):
         texts = [form(v) for v in values]
         if len(set(texts)) == len(texts):
             return texts
     twice = next(t for t in texts if texts.count(t) > 1)
     needed = f"{parameter} holds {formatting.shorten(twice, 60)} more than once".replace("`", "'")
     raise InputError(needed=needed, given="the values of a grid must differ")
+
+
+# -- values in names ------------------------------------------------------------------------------------
+
+
+def brief(value: Any) -> str:
+    """A parameter's value in a few words on one line; an estimator by its class and what differs from the defaults."""
+    text = _one_line(formatting.compact(value))
+    if "…" not in text or not is_estimator(value):
+        return text
+    changed = changed_params(value)
+    inside = ", ".join(f"{name}={_one_line(formatting.compact(given))}" for name, given in changed.items())
+    return f"{type(value).__name__}({inside})"
+
+
+def exact(value: Any) -> str:
+    """All that Python prints of a parameter's value, on one line."""
+    return _one_line(repr(value))
+
+
+def changed_params(estimator: Any, every: bool = False) -> dict[str, Any]:
+    """The parameters of an estimator that differ from its defaults; `every` one of them, or those that say what it learns."""
+    kind: Any = type(estimator)
+    defaults = _defaults(kind)
+    return {
+        name: value
+        for name, value in own_params(estimator).items()
+        if (every or name not in _NOT_TOLD) and key_of(value) != key_of(defaults.get(name))
+    }
+
+
+@lru_cache(maxsize=1024)
+def _defaults(kind: Any) -> dict[str, Any]:
+    """Defaults by parameter, also of the classes that a class passes its arguments on to."""
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        with suppress(ValueError, TypeError):  # a class that is not written in Python may have no signature
+            found |= {name: p.default for name, p in inspect.signature(base.__init__).parameters.items()}
+    return found
+
+
+def _one_line(text: str) -> str:
+    # Only at ends of lines: spaces inside of a text may tell two values apart.
+    return re.sub(r"\s*[\r\n]\s*", " ", text)

@@ -216,8 +216,10 @@ def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | Non
 def _plan(plan: str) -> str:
     if plan.endswith("one test set"):
         return f"({plan})"
-    named = any(word in plan for word in ("hold-out", "rounds", "splits"))
-    return f"by {plan}" if named else f"by {plan} cross-validation"
+    kind, _, splitter = plan.partition(" by ")
+    named = any(word in kind for word in ("hold-out", "rounds", "splits"))
+    how = kind if named else f"{kind} cross-validation"
+    return f"by {how} ({splitter})" if splitter else f"by {how}"
 
 
 def _parenthesis(reference: str) -> str:

@@ -39,6 +39,8 @@ class Selection(Result):
         How many configurations have the same best score, and how many the rule could pick.
     params : dict
         The parameters that tell the configuration from the others.
+    has_best : bool
+        Whether its score is the best one; a rule that prefers simple configurations may pick a lower score.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Selection(Result):
     tied: int
     n_candidates: int
     params: Mapping[str, Any] = field(default_factory=dict)
+    has_best: bool = True
 
     in_dict = "name index score metric rule aggregate tied n_candidates params"
 
@@ -65,8 +68,12 @@ class Selection(Result):
         return f"{self.name}   {self.metric} {number(self.score)} (score before correction, optimistic)"
 
     def _facts(self) -> Facts:
-        tie = f", {self.tied} tied for first" if self.tied > 1 else ""
-        yield "rule", f"{self.rule}{tie}"
+        yield "rule", f"{self.rule}{self._tie()}"
+
+    def _tie(self) -> str:
+        if self.tied < 2:
+            return ""
+        return f", {self.tied} tied for first" if self.has_best else f"; the best score is shared by {self.tied}"
 
 
 @document_result

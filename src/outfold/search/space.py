@@ -6,7 +6,6 @@ import copy
 import sys
 import tempfile
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,8 +18,8 @@ from ..arguments import check_count
 from ..data.predictions import Predictions
 from ..exceptions import CollectError, InputError, got, invalid
 from ..fitting.configs import Configs, as_configs, short_names
-from ..fitting.estimators import Variants
-from ..formatting import compact
+from ..fitting.estimators import Variants, key_of
+from .naming import WORDINGS, name_of, names_of
 
 # A random draw may repeat a configuration: give up after this many draws for each one wanted.
 _DRAWS_PER_CONFIG = 100
@@ -111,30 +110,11 @@ def _name_all(estimator: Any, params: Sequence[Mapping[str, Any]]) -> Space:
     """A clone of the estimator for every dict of parameters, under names that differ."""
     short = short_names({name for part in params for name in part})
     variants = Variants(estimator)
-    made = [variants.make(part, _name_of(estimator, part, short)) for part in params]
-    for form in (compact, repr):
-        names = [_name_of(model, part, short, form) for model, part in zip(made, params, strict=True)]
-        if len(set(names)) == len(names):
-            break
-    # The second of two equal names gets a number: a grid may hold a configuration twice, as in GridSearchCV.
-    seen = Counter[str]()
-    for i, name in enumerate(names):
-        seen[name] += 1
-        names[i] = name if seen[name] == 1 else f"{name} #{seen[name]}"
+    made = [variants.make(part, name_of(estimator, part)) for part in params]
+    names = names_of(made, params)
     varied = [{short[p]: value for p, value in part.items()} for part in params]
     configs = Configs(zip(names, made, strict=True), dict(zip(names, varied, strict=True)))
     return Space(configs, [dict(part) for part in params])
-
-
-def _name_of(
-    estimator: Any, params: Mapping[str, Any], short: Mapping[str, str], form: Callable[[Any], str] = compact
-) -> str:
-    """``SVC(C=1, gamma=0.1)``; a pipeline is called by its last step."""
-    last = estimator
-    while hasattr(last, "steps") and hasattr(last.steps[-1][1], "fit"):
-        last = last.steps[-1][1]
-    inside = ", ".join(f"{short[p]}={form(value)}" for p, value in params.items())
-    return f"{type(last).__name__}({inside})" if inside else type(last).__name__
 
 
 def has_distributions(grid: Any) -> bool:
@@ -235,6 +215,11 @@ def _refuse_other_distributions(grid: Mapping[str, Any], kind: type) -> None:
     raise invalid("grid", needed, f"{wrong!r} is {what}", remedy)
 
 
+def _same(some: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    # By keys: a function that suggests estimators makes new ones in each trial, and two of them are never ==.
+    return {p: key_of(value) for p, value in some.items()} == {p: key_of(value) for p, value in others.items()}
+
+
 class _Suggestions:
     """The configurations suggested so far, each of them once."""
 
@@ -244,11 +229,10 @@ class _Suggestions:
         self.models: dict[str, Any] = {}
 
     def add(self, params: dict[str, Any]) -> str:
-        short = short_names(params)
-        model = self.variants.make(params, _name_of(self.estimator, params, short))
-        for form in (compact, repr):
-            name = _name_of(model, params, short, form)
-            if self.params.get(name, params) == params:
+        model = self.variants.make(params, name_of(self.estimator, params))
+        for wording in WORDINGS:
+            name = name_of(model, params, wording)
+            if _same(self.params.get(name, params), params):
                 break
         self.params[name], self.models[name] = params, model
         return name
