@@ -7,8 +7,10 @@ documented form.
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +70,28 @@ def test_metric_filter_and_task_must_be_told_where_there_are_several(tmp_path):
     assert one.samples[0] == "0"
     with pytest.raises(InputError, match="task must be one of the tasks"):
         read_lm_eval(tmp_path, task="nothing")
+
+
+def test_a_metric_that_the_lines_have_but_do_not_list(tmp_path):
+    rows = [{"doc_id": i, "acc": i % 2, "f1": 0.5} for i in range(4)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    oof = read_lm_eval({"a": tmp_path / "a.jsonl"}, metric="acc")
+    assert oof.data[0, 0].tolist() == [0, 1, 0, 1]
+    for metric in (None, "bleu"):
+        with pytest.raises(InputError, match=r"^metric must name one of the scores; there are none\.(?m:$)"):
+            read_lm_eval({"a": tmp_path / "a.jsonl"}, metric=metric)
+
+
+def test_results_beside_the_samples_are_read_once(tmp_path, monkeypatch):
+    shutil.copytree(SAMPLES / "lm_eval" / "acme__small", tmp_path / "logs")
+    (path,) = (tmp_path / "logs").glob("samples_*.jsonl")
+    for task in ("sums2", "sums3"):
+        shutil.copy(path, path.with_name(path.name.replace("sums", task)))
+    read, opened = Path.read_text, []
+    monkeypatch.setattr(Path, "read_text", lambda path, **how: opened.append(path.name) or read(path, **how))
+    oof = read_lm_eval(tmp_path / "logs", metric="acc")
+    assert (oof.configs, oof.n_samples) == (("acme/small",), 90)
+    assert len([name for name in opened if name.startswith("results_")]) == 1
 
 
 def test_several_logs_of_one_model_are_refused_in_a_folder(tmp_path):
@@ -170,6 +194,11 @@ def test_a_table_of_items(tmp_path):
         read_helm(tmp_path / "items.csv")
 
 
+def test_a_table_of_items_with_negative_scores_and_empty_cells(tmp_path):
+    (tmp_path / "items.csv").write_text("model,item,gain\na,x,-1\na,y,2\na,z,\na,w\n")
+    assert read_helm(tmp_path / "items.csv", missing="drop").data[0, 0].tolist() == [-1, 2]
+
+
 def test_prompts_of_promptfoo_with_repeats_and_topics():
     oof = read_promptfoo(SAMPLES / "promptfoo.json", group="topic")
     assert oof.configs == ("short", "polite", "long")
@@ -192,6 +221,157 @@ def test_lines_of_promptfoo_and_two_providers(tmp_path):
     (tmp_path / "bad.json").write_text("{}")
     with pytest.raises(InputError, match=r"bad.json must hold results of promptfoo"):
         read_promptfoo(tmp_path / "bad.json")
+
+
+def promptfoo_row(prompt, test, score, **more):
+    names = {"provider": {"id": "acme:x"}, "prompt": {"label": "short", "raw": f"raw {prompt}"}}
+    return {"promptIdx": prompt, "testIdx": test, **names, "vars": {"q": test}, "score": score} | more
+
+
+def read_rows(path, rows, **options):
+    path.write_text(json.dumps({"results": {"version": 3, "results": rows}, "runtimeOptions": options}))
+    return read_promptfoo(path)
+
+
+def test_columns_of_promptfoo_with_equal_names_are_different_configurations(tmp_path):
+    rows = [promptfoo_row(p, t, p) for t in range(4) for p in range(3)]
+    oof = read_rows(tmp_path / "out.json", rows)
+    assert oof.configs == ("acme:x", "acme:x #2", "acme:x #3")
+    assert (oof.n_samples, oof.n_repeats) == (4, 1)
+    assert oof.scores("mean")[:, 0, 0].tolist() == [0, 1, 2]
+    named = [row | {"prompt": {"label": ["long", "long", "long #2"][row["promptIdx"]]}} for row in rows]
+    oof = read_rows(tmp_path / "out.json", named)
+    assert sorted(zip(oof.configs, oof.scores("mean")[:, 0, 0].tolist(), strict=True)) == [
+        ("long", 0),
+        ("long #2", 2),
+        ("long #3", 1),
+    ]
+
+
+def test_prompts_of_promptfoo_without_a_label_are_one_configuration_each(tmp_path):
+    rows = [promptfoo_row(p, t, p) | {"prompt": {"raw": f"Answer {t}"}} for t in range(4) for p in range(2)]
+    oof = read_rows(tmp_path / "out.json", rows)
+    assert (oof.n_configs, oof.n_samples) == (2, 4)
+
+
+def test_equal_test_cases_of_promptfoo_are_different_samples(tmp_path):
+    rows = [promptfoo_row(p, t, t, vars={"q": max(t, 1)}) for t in range(4) for p in range(2)]
+    oof = read_rows(tmp_path / "out.json", rows)
+    assert (oof.n_samples, oof.n_repeats) == (4, 1)
+    assert oof.data[0, 0].tolist() == [0, 1, 2, 3]
+    twice = [promptfoo_row(0, t, t, vars={"q": t % 2}) for t in range(4)]
+    assert read_rows(tmp_path / "out.json", twice, repeat=1).n_samples == 4
+
+
+@pytest.mark.parametrize(
+    ("more", "options"),
+    [
+        ([{}, {}, {}, {}], {"repeat": 2}),
+        ([{"repeatIndex": r} for r in (0, 1, 0, 1)], {}),
+        ([{"repeatIndex": r, "testIdx": t} for t in (0, 1) for r in (0, 1)], {}),
+        ([{"testCase": {"options": {"repeat": 2}}}] * 4, {"repeat": 1}),
+    ],
+    ids=["of all", "in rows with numbers of their own", "in rows with one number", "of one test case"],
+)
+def test_repeats_of_equal_test_cases_of_promptfoo(tmp_path, more, options):
+    rows = [promptfoo_row(0, t, t, vars={"q": 0}) | part for t, part in enumerate(more)]
+    oof = read_rows(tmp_path / "out.json", rows, **options)
+    assert oof.data[:, 0].T.tolist() == [[0, 1], [2, 3]]
+
+
+def test_repeats_of_promptfoo_are_found_where_some_test_cases_are_equal(tmp_path):
+    asked = ["a", "a", "b", "b", "a", "a"]
+    rows = [promptfoo_row(0, t, t, vars={"q": q}) for t, q in enumerate(asked)]
+    assert read_rows(tmp_path / "out.json", rows).data[:, 0].T.tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_two_runs_of_promptfoo_are_repeats(tmp_path):
+    files = [tmp_path / "one.json", tmp_path / "two.json"]
+    for path in files:
+        read_rows(path, [promptfoo_row(p, t, t) for t in range(3) for p in range(2)], repeat=1)
+    oof = read_promptfoo(files)
+    assert (oof.n_configs, oof.n_samples, oof.n_repeats) == (2, 3, 2)
+
+
+# -- files that are not what the tools write -----------------------------------------------------------------------------
+
+
+def zipped(header, sample):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("header.json", header)
+        archive.writestr("samples/1.json", sample)
+    return packed.getvalue()
+
+
+EVAL = '{"eval": {"model": "m"}}'
+NO_ID = {"eval": {"model": "m"}, "samples": [{"scores": {"s": {"value": 1}}}]}
+NO_STATS = [{"instance_id": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("read", "files", "match"),
+    [
+        (read_inspect, {"log.eval": zipped("{", "{}")}, "log.eval could not be read as a log of Inspect"),
+        (read_inspect, {"log.eval": zipped(EVAL, "[")}, "log.eval could not be read as a log of Inspect"),
+        (read_inspect, {"log.eval": b"PK"}, "log.eval could not be read as a log of Inspect"),
+        (read_inspect, {"log.json": NO_ID}, r"log.json could not be read as a log of Inspect \(there is no 'id'\)"),
+        (read_inspect, {"log.json": {"eval": {}, "samples": [1]}}, "could not be read as logs of Inspect"),
+        (read_lm_eval, {"samples_a.jsonl": b"\xff"}, r"samples_a.jsonl could not be read .* encoding UTF-8\."),
+        (
+            read_lm_eval,
+            {"results_a.json": [], "samples_a.jsonl": {"doc_id": 1}},
+            "results_a.json could not be read as results of lm-evaluation-harness",
+        ),
+        (read_lm_eval_results, {"results_a.json": []}, "results_a.json could not be read as results of lm-eval"),
+        (read_lm_eval_results, {"results_a.json": b"[" * 200_000}, "results_a.json could not be read as results"),
+        (
+            read_promptfoo,
+            {"results.json": {"results": [{"prompt": "p", "provider": 3, "score": 1}]}},
+            "could not be read as results of promptfoo",
+        ),
+        (
+            read_helm,
+            {"per_instance_stats.json": NO_STATS, "run_spec.json": {}},
+            r"per_instance_stats.json could not be read as a run of HELM \(there is no 'stats'\)",
+        ),
+        (
+            read_helm,
+            {"per_instance_stats.json": []},
+            r"run_spec.json could not be read as a run of HELM \(No such file or directory\)",
+        ),
+    ],
+    ids=[
+        *("header of an .eval", "sample of an .eval", "no archive", "no id", "no samples", "bytes that are no text"),
+        *("a list beside samples", "a list as results", "levels below levels", "a number as provider"),
+        *("no stats", "no run_spec.json"),
+    ],
+)
+def test_other_content_is_refused_with_the_name_of_the_file_and_the_tool(tmp_path, read, files, match):
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    with pytest.raises(FileError, match=match):
+        read(tmp_path)
+
+
+def test_a_row_with_too_many_cells_is_refused(tmp_path):
+    (tmp_path / "items.csv").write_text("model,item,score\na,x,1\na,y,1,0\n")
+    with pytest.raises(InputError, match=r"items.csv must have a name for each column; line 3 has more cells"):
+        read_helm(tmp_path / "items.csv")
+
+
+def test_files_are_named_however_they_are_given(tmp_path):
+    logs = [tmp_path / f"{name}.json" for name in "abcd"]
+    for path in logs:
+        path.write_text(json.dumps({"eval": {}, "samples": [1]}))
+    for given, names in (
+        (logs, r"a.json, b.json, c.json, \.\.\."),
+        ({"m": logs[1:2], "n": logs[0]}, "b.json, a.json"),
+        (tmp_path, tmp_path.name),
+        (5, "5"),
+    ):
+        with pytest.raises(FileError, match=f"^{names} could not be read as logs of Inspect"):
+            read_inspect(given)
 
 
 # -- what people ask then ------------------------------------------------------------------------------------------------

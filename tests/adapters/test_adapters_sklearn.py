@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.datasets import make_classification, make_regression
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -12,10 +13,12 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     HalvingGridSearchCV,
+    HalvingRandomSearchCV,
     KFold,
     RandomizedSearchCV,
     RepeatedStratifiedKFold,
     ShuffleSplit,
+    StratifiedKFold,
     cross_val_predict,
 )
 from sklearn.neighbors import KNeighborsClassifier
@@ -64,7 +67,7 @@ def test_estimates_of_fold_scores_correct_the_best_score(search):
 def test_collected_predictions_have_the_scores_of_the_search(search):
     oof = of.adapters.collect_search(search, X, Y)
     assert oof.configs == of.adapters.from_search(search, X, Y).configs
-    assert np.allclose(oof.scores("accuracy")[:, 0], splits_of(search), atol=1e-12)
+    assert np.allclose(oof.scores("accuracy")[:, 0], splits_of(search), rtol=0, atol=1e-12)
     found = of.estimate.bbc(oof)
     assert found.naive == pytest.approx(search.best_score_)
     assert found.value < found.naive
@@ -87,7 +90,24 @@ def test_a_random_search_with_several_scorers_and_repeats():
     assert of.estimate.tt(scores).naive == pytest.approx(search.best_score_)
     collected = of.adapters.collect_search(search, X, Y)
     for metric in ("accuracy", "roc_auc"):
-        assert np.allclose(collected.scores(metric), scores.scores(metric), atol=1e-12)
+        assert np.allclose(collected.scores(metric), scores.scores(metric), rtol=0, atol=1e-12)
+
+
+def test_one_scorer_in_a_dict_keeps_its_name():
+    search = GridSearchCV(KNeighborsClassifier(), GRID, cv=5, scoring={"score": "accuracy"}, refit="score").fit(X, Y)
+    oof = of.adapters.from_search(search, X, Y)
+    assert oof.selection().metric == "score"
+    assert oof.selection().score == pytest.approx(search.best_score_)
+
+
+def test_a_search_on_a_sparse_matrix():
+    sparse = csr_matrix(X)
+    search = GridSearchCV(KNeighborsClassifier(), GRID, cv=5).fit(sparse, Y)
+    oof = of.adapters.from_search(search, sparse, Y)
+    assert oof.n_samples == 90
+    assert np.array_equal(oof.scores()[:, 0], splits_of(search))
+    collected = of.adapters.collect_search(search, sparse, Y)
+    assert np.allclose(collected.scores("accuracy")[:, 0], splits_of(search), rtol=0, atol=1e-12)
 
 
 def test_a_halving_search_keeps_its_last_candidates():
@@ -102,6 +122,22 @@ def test_a_halving_search_keeps_its_last_candidates():
     assert of.estimate.tt(oof).naive == pytest.approx(search.best_score_)
     assert "OF211" in {note.code for note in oof.notes}
     assert of.adapters.collect_search(search, X, Y).completeness == 1
+
+
+def test_a_halving_search_whose_resource_is_a_parameter():
+    tree, depths = DecisionTreeClassifier(random_state=0), {"max_depth": range(1, 9)}
+    rounds = {"resource": "max_leaf_nodes", "min_resources": 2, "max_resources": 32, "n_candidates": 8}
+    search = HalvingRandomSearchCV(tree, depths, **rounds, random_state=0, cv=5).fit(X, Y)
+    oof = of.adapters.from_search(search, X, Y)
+    assert oof.n_configs == 8
+    assert dict(oof.params[oof.selection().index]) == search.best_params_
+    assert {params["max_leaf_nodes"] for params in oof.params} == {search.best_params_["max_leaf_nodes"]}
+    assert (oof.state == of.State.DONE).all(axis=(1, 2)).sum() == search.n_candidates_[-1] < 8
+    assert oof.selection().score == pytest.approx(search.best_score_)
+    collected = of.adapters.collect_search(search, X, Y)
+    assert collected.configs == oof.configs
+    done = (oof.state == of.State.DONE).all(axis=(1, 2))
+    assert np.allclose(collected.scores("accuracy")[done], oof.scores()[done])
 
 
 def test_scorers_of_errors_keep_their_sign():
@@ -152,6 +188,48 @@ def test_a_search_that_is_not_fitted_and_other_data_are_refused(search):
     leave_one_out.cv = KFold(80)
     with pytest.raises(InputError, match="must give the 90 splits of the search; it gives 80"):
         of.adapters.from_search(leave_one_out, X, Y)
+
+
+def test_a_search_needs_the_labels_that_its_folds_were_drawn_by(search):
+    for made in (of.adapters.from_search, of.adapters.collect_search):
+        with pytest.raises(InputError, match=r"y must be the labels .* fitted on; got None\. Give the y of fit"):
+            made(search, X, None)
+    stratified = GridSearchCV(KNeighborsClassifier(), GRID, cv=StratifiedKFold(5)).fit(X, Y)
+    with pytest.raises(InputError, match=r"cv must be able to split these samples; .* Give the y of fit\."):
+        of.adapters.from_search(stratified, X)
+    plain = GridSearchCV(KNeighborsClassifier(), GRID, cv=KFold(5)).fit(X, Y)
+    assert of.adapters.from_search(plain, X).fingerprint == of.adapters.from_search(plain, X, Y).fingerprint
+
+
+def test_a_search_needs_its_samples_and_groups(search):
+    for made in (of.adapters.from_search, of.adapters.collect_search):
+        with pytest.raises(InputError, match=r"X must be the samples .*; got None"):
+            made(search, None, Y)
+    with pytest.raises(InputError, match=r"X must be the samples .*; got int"):
+        of.adapters.from_search(search, 3, Y)
+    with pytest.raises(InputError, match="y must have one label for each sample"):
+        of.adapters.from_search(search, X, "abc")
+    grouped = GridSearchCV(KNeighborsClassifier(), GRID, cv=GroupKFold(5)).fit(X, Y, groups=np.arange(90) // 3)
+    with pytest.raises(InputError, match=r"Give the groups of fit\."):
+        of.adapters.from_search(grouped, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "cv", "match"),
+    [
+        (Y, 1, r"cv must be a whole number of folds from 2 on, a splitter, or pairs .*; got 1\."),
+        (Y, "abc", "cv must be a whole number of folds from 2 on, .*; got 'abc'"),
+        (Y, [1, 2, 3], "cv must be able to split these samples"),
+        ({}, 5, "predicted must hold the predictions of at least one model; got an empty dict"),
+        ({"a": Y, "b": Y[:50]}, 5, "predicted must have one prediction for each of the 90 samples; b has 50"),
+        (None, 5, "predicted must have one prediction for each of the 90 samples; model is None"),
+        ([[1, 2], [3]], 5, "predicted must be an array for each model; the rows of model differ in length"),
+    ],
+    ids=["one fold", "a text as cv", "no pairs", "no model", "few predictions", "none", "ragged rows"],
+)
+def test_arguments_that_cross_val_predict_never_gave_are_refused(predicted, cv, match):
+    with pytest.raises(InputError, match=match):
+        of.adapters.from_cross_val_predict(Y, predicted, cv)
 
 
 def test_a_search_of_outfold_has_its_predictions_already():

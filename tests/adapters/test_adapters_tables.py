@@ -16,7 +16,7 @@ import outfold as of
 from extras import pd
 from outfold.adapters import read_mlr3, read_tidymodels, read_weka, read_weka_table
 from outfold.cli import main
-from outfold.exceptions import InputError
+from outfold.exceptions import FileError, InputError
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -90,6 +90,62 @@ def test_results_of_weka():
     assert errors.selection().score < 0
 
 
+def weka_of(path, metric, values=(1, 2)):
+    head = f"Key_Dataset,Key_Run,Key_Scheme,Number_of_training_instances,Number_of_testing_instances,{metric}"
+    rows = [f"iris,{run},{s},100,50,{value}" for s, value in zip("AB", values, strict=True) for run in range(1, 6)]
+    path.write_text("\n".join([head, *rows]))
+    return path
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *("False_positive_rate", "False_negative_rate", "Num_false_positives", "Num_false_negatives"),
+        *("Weighted_avg_false_positive_rate", "Number_incorrect", "Percent_incorrect", "Percent_unclassified"),
+        *("Relative_absolute_error", "SF_mean_scheme_entropy", "UserCPU_Time_testing", "Elapsed_Time_training"),
+        *("Total_cost", "measureOutOfBagError"),
+    ],
+)
+def test_errors_and_costs_of_weka_are_better_if_smaller(tmp_path, metric):
+    board = read_weka(weka_of(tmp_path / "results.csv", metric), metric=metric).leaderboard()
+    assert (board.configs, board.scores[0]) == (("A", "B"), -1)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *("Number_correct", "Kappa_statistic", "True_positive_rate", "Num_true_negatives", "IR_recall", "F_measure"),
+        *("Matthews_correlation", "Weighted_avg_area_under_PRC", "SF_entropy_gain", "KB_mean_information"),
+        *("Correlation_coefficient", "Unweighted_macro_avg_F_measure"),
+    ],
+)
+def test_other_scores_of_weka_are_better_if_greater(tmp_path, metric):
+    assert read_weka(weka_of(tmp_path / "results.csv", metric), metric=metric).leaderboard().configs == ("B", "A")
+
+
+@pytest.mark.parametrize("metric", ["measureTreeSize", "SF_prior_entropy", "Serialized_Model_Size", "Date_time"])
+def test_results_of_weka_of_unknown_direction_need_one(tmp_path, metric):
+    path = weka_of(tmp_path / "results.csv", metric)
+    with pytest.raises(
+        InputError, match=rf"whether greater is better; got '{metric}'\. Give greater_is_better=False for"
+    ):
+        read_weka(path, metric=metric)
+    assert read_weka(path, metric=metric, greater_is_better=False).selection().metric == f"neg_{metric}"
+    assert read_weka(path, metric=metric, greater_is_better=True).leaderboard().configs == ("B", "A")
+    with pytest.raises(InputError, match="greater_is_better must be"):
+        read_weka(path, metric=metric, greater_is_better="no")
+
+
+@pytest.mark.parametrize("read", [read_weka, read_weka_table])
+def test_two_results_of_weka_in_one_place_are_refused(tmp_path, read):
+    path = weka_of(tmp_path / "results.csv", "Percent_correct")
+    with pytest.raises(InputError, match=r"two results of A on iris in run 1\. Give each file once"):
+        read([path, path])
+    path.write_text(folds_of_weka(145, 10, {"fold": 1}))
+    with pytest.raises(InputError, match=r"two results of J48 on iris in run 1, fold 1\."):
+        read(path)
+
+
 def test_the_arff_of_weka_equals_its_csv():
     one, other = (read_weka(SAMPLES / f"weka.{ending}", dataset="wine") for ending in ("csv", "arff"))
     assert one.configs == other.configs
@@ -120,6 +176,56 @@ def test_random_splits_of_weka(tmp_path):
     assert (oof.n_samples, oof.n_repeats, oof.n_folds) == (150, 10, 1)
     assert np.all((oof.folds == 0).sum(axis=0) == 50)
     assert of.compare.t_corrected(oof, None, "A", "B").difference == pytest.approx(-3)
+
+
+def folds_of_weka(n, folds, changed=None):
+    """The lines of one scheme on n samples; `changed` replaces texts of the second fold."""
+    head = "Key_Dataset,Key_Run,Key_Fold,Key_Scheme,Number_of_training_instances,Number_of_testing_instances,Percent_correct"
+    sizes = [n // folds + (k < n % folds) for k in range(folds)]
+    rows = [{"run": 1, "fold": k + 1, "train": n - size, "test": size} for k, size in enumerate(sizes)]
+    rows[1] |= changed or {}
+    return "\n".join([head, *("iris,{run},{fold},J48,{train},{test},{fold}0".format(**row) for row in rows)])
+
+
+def test_folds_of_weka_of_different_sizes_have_all_samples(tmp_path):
+    path = tmp_path / "results.csv"
+    path.write_text(folds_of_weka(145, 10))
+    assert read_weka(path).n_samples == 145
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "match"),
+    [
+        (
+            {"test": "?"},
+            InputError,
+            r"Number_of_testing_instances must be a whole number .* it is '\?' for J48 in run 1",
+        ),
+        ({"train": "20261118.0559"}, InputError, "Number_of_training_instances must be a whole number"),
+        ({"run": "first"}, FileError, r"results.csv could not be read as results of WEKA's .* \(could not convert"),
+        ({"run": "inf"}, FileError, "results.csv could not be read as results of WEKA's Experimenter"),
+    ],
+    ids=["an unknown size", "a size that is none", "a text as run", "a run without end"],
+)
+def test_results_of_weka_that_are_none_are_refused(tmp_path, changed, error, match):
+    path = tmp_path / "results.csv"
+    path.write_text(folds_of_weka(145, 10, changed))
+    with pytest.raises(error, match=match):
+        read_weka(path)
+
+
+@pytest.mark.parametrize("read", [read_weka, read_weka_table])
+def test_results_of_weka_in_another_encoding_are_refused(tmp_path, read):
+    path = tmp_path / "results.csv"
+    path.write_bytes(folds_of_weka(145, 10, {"run": "é"}).encode("latin-1"))
+    with pytest.raises(FileError, match=r"results.csv could not be read as .*\. Save it with the encoding UTF-8\."):
+        read(path)
+
+
+@pytest.mark.usefixtures("frames")
+def test_an_unknown_option_is_no_fault_of_the_file():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'luck'"):
+        read_mlr3(SAMPLES / "mlr3.csv", luck=1)
 
 
 def test_the_command_line_reads_results_of_weka(tmp_path, capsys):

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from extras import pd, pl
+from internals import store
 from outfold.cli import main
 from outfold.exceptions import FileError, InputError
 
@@ -94,7 +95,44 @@ def test_predictions_of_a_study(optuna):
     study.optimize(objective, n_trials=5)
     oof = of.adapters.from_study(study, y=Y, folds=np.repeat(range(5), 12))
     assert (oof.n_configs, oof.response, oof.n_folds) == (5, "proba", 5)
-    assert of.estimate.bbc(oof, "accuracy", n_resamples=100).naive == pytest.approx(study.best_value, abs=0.02)
+    assert of.estimate.bbc(oof, "accuracy", n_resamples=100).naive == study.best_value
+    assert oof.provenance == {"source": "Optuna"}
+
+
+@pytest.mark.parametrize("classes", [False, True], ids=["one column", "a column for each class"])
+def test_predictions_of_trials_that_did_not_end_well(optuna, classes):
+    """A pruned trial has the folds that it has; failed and running trials are left out, whatever they kept."""
+    folds = np.repeat(range(5), 12)
+
+    def objective(trial):
+        trial.suggest_int("max_depth", 1, 4)
+        proba = np.random.default_rng(trial.number).random(60)
+        if trial.number == 1:
+            proba[folds >= 2] = np.nan
+        trial.set_user_attr("predictions", (np.stack([1 - proba, proba], axis=1) if classes else proba).tolist())
+        if trial.number == 1:
+            raise optuna.TrialPruned
+        if trial.number == 2:
+            raise RuntimeError("no memory")
+        return float(np.mean((proba > 0.5) == Y))
+
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(objective, n_trials=4, catch=(RuntimeError,))
+    study.ask({"max_depth": optuna.distributions.IntDistribution(1, 4)}).set_user_attr("predictions", [0.5] * 60)
+    oof = of.adapters.from_study(study, y=Y, folds=folds)
+    assert oof.configs == ("trial 0", "trial 1", "trial 3")
+    assert oof.params[2] == study.trials[3].params
+    done, dropped = of.State.DONE, of.State.DROPPED
+    assert oof.state[:, 0].tolist() == [[done] * 5, [done] * 2 + [dropped] * 3, [done] * 5]
+    assert oof.selection("accuracy").score == pytest.approx(study.best_value)
+
+
+def test_predictions_of_too_few_samples_are_refused(optuna):
+    study = optuna.create_study()
+    study.optimize(lambda trial: trial.set_user_attr("predictions", [0.5] * 24) or 0.0, n_trials=1)
+    needed = r"predictions must have one prediction for each of the 60 samples; those of trial 0 have the shape \(24,\)"
+    with pytest.raises(InputError, match=needed):
+        of.adapters.from_study(study, y=Y)
 
 
 def test_a_callback_tells_while_the_study_runs(optuna, tmp_path):
@@ -113,11 +151,31 @@ def test_a_callback_tells_while_the_study_runs(optuna, tmp_path):
     assert of.load(tmp_path / "study.oof").n_configs == 10
 
 
+def test_a_callback_waits_for_the_first_trial_that_keeps_scores(optuna):
+    def objective(trial):
+        scores = scores_of(trial.suggest_float("x", 0, 1))
+        if trial.number == 3:
+            trial.set_user_attr("fold_scores", scores[:1])
+            raise optuna.TrialPruned
+        if trial.number > 3:
+            trial.set_user_attr("fold_scores", scores)
+        return float(np.mean(scores))
+
+    said = []
+    live = of.adapters.StudyCallback(every=2, n_samples=80, tell=said.append)
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(objective, n_trials=8, callbacks=[live])
+    assert [line.partition(":")[0] for line in said] == ["6 trials", "8 trials"]
+    assert live.oof.configs == ("trial 3", "trial 4", "trial 5", "trial 6", "trial 7")
+
+
 def test_a_study_without_attributes_is_refused(optuna):
     study = optuna.create_study()
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
-    with pytest.raises(InputError, match="no trial has the user attribute 'fold_scores' or 'predictions'"):
+    with pytest.raises(InputError, match="no finished trial has the user attribute 'fold_scores'"):
         of.adapters.from_study(study, n_samples=10)
+    with pytest.raises(InputError, match="no finished trial has the user attribute 'predictions'"):
+        of.adapters.from_study(study, y=Y)
 
 
 # -- MLflow ----------------------------------------------------------------------------------------------------------------
@@ -125,17 +183,17 @@ def test_a_study_without_attributes_is_refused(optuna):
 
 @pytest.fixture
 def mlflow(tmp_path, monkeypatch):
-    """The part of MLflow's interface that is used, on a folder."""
-    store = SimpleNamespace(metrics={}, tags={}, folder=tmp_path / "run")
+    """The part of MLflow's interface that is used, on a folder for each run; that of the active run is `folder`."""
+    store = SimpleNamespace(metrics={}, tags={}, folder=tmp_path / "abc")
 
     def log_artifact(local_path, artifact_path=None):
         (store.folder / artifact_path).mkdir(parents=True, exist_ok=True)
         shutil.copy(local_path, store.folder / artifact_path)
 
     def download_artifacts(*, run_id, artifact_path, dst_path):
-        if run_id not in ("abc", "def"):
+        if not (tmp_path / run_id).exists():
             raise OSError("no such run")
-        return shutil.copy(store.folder / artifact_path, Path(dst_path))
+        return shutil.copy(tmp_path / run_id / artifact_path, Path(dst_path))
 
     module = ModuleType("mlflow")
     module.log_metrics, module.set_tags = store.metrics.update, store.tags.update
@@ -155,9 +213,25 @@ def test_a_run_of_mlflow_there_and_back(mlflow):
     assert "<html" in (mlflow.folder / "outfold" / "report.html").read_text()
     again = of.adapters.read_mlflow("abc")
     assert again.fingerprint == oof.fingerprint
-    assert of.adapters.read_mlflow(["abc", "def"]).n_configs == 8
     with pytest.raises(FileError, match=r"the run xyz has no outfold/predictions.oof \(no such run\)"):
         of.adapters.read_mlflow("xyz")
+
+
+@pytest.mark.parametrize("most", [0, 1 << 26], ids=["left in the file", "read at once"])
+def test_predictions_of_mlflow_outlive_the_files_they_came_in(mlflow, monkeypatch, most):
+    monkeypatch.setattr(store, "_AT_ONCE", most)
+    grid = of.grid("tree", DecisionTreeClassifier(random_state=0), max_depth=[1, 2])
+    one = of.collect(grid, X, Y, of.Plan(folds=3), inner=True, progress=False)
+    other = of.collect({"logit": LogisticRegression()}, X, Y, of.Plan(folds=3), inner=True, progress=False)
+    of.adapters.log_mlflow(one, "accuracy", report=False)
+    mlflow.folder = mlflow.folder.with_name("def")
+    of.adapters.log_mlflow(other, "accuracy", report=False)
+    again = of.adapters.read_mlflow("abc")
+    assert np.array_equal(again.data, one.data)
+    assert np.array_equal(again.blocks["inner"].data, one.blocks["inner"].data, equal_nan=True)
+    both = of.adapters.read_mlflow(["abc", "def"])
+    assert both.configs == (*one.configs, "logit")
+    assert np.array_equal(both.data, np.concatenate([one.data, other.data], axis=1))
 
 
 def test_a_missing_library_is_named(monkeypatch):
@@ -254,6 +328,28 @@ def test_the_long_table_has_all_blocks(backend):
         of.adapters.to_table(of.collect(grid, X, Y, 3, response="none", scorers={"own": own_score}, progress=False))
 
 
+def test_an_unknown_library_of_tables_and_a_folder_that_is_not_there_are_refused(tmp_path):
+    oof = of.from_arrays([0, 1], [0.1, 0.8])
+    for backend in ("zz", 3):
+        with pytest.raises(InputError, match=f"backend must be 'pandas', 'polars' or 'pyarrow'; got {backend!r}"):
+            of.adapters.to_table(oof, backend)
+    for name in ("all.csv", "all.parquet"):
+        with pytest.raises(FileError, match=r"the folder .*nofolder does not exist\. Make it"):
+            of.adapters.write_table(oof, tmp_path / "nofolder" / name)
+
+
+def test_the_rows_of_the_block_oof_are_read_back(tmp_path):
+    grid = of.grid("tree", DecisionTreeClassifier(random_state=0), max_depth=[1, 2])
+    oof = of.collect(grid, X, Y, of.Plan(folds=3), inner=True, progress=False)
+    table = pd.read_csv(of.adapters.write_table(oof, tmp_path / "all.csv"))
+    table[table["block"] == "oof"].to_csv(tmp_path / "oof.csv", index=False)
+    again = of.read(tmp_path / "oof.csv")
+    assert again.configs == oof.configs
+    assert np.array_equal(again.data, oof.data)
+    with pytest.raises(InputError, match="one row for each is needed"):
+        of.read(tmp_path / "all.csv")
+
+
 def test_pyarrow_tables_there_and_back():
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (outfold[frames])")
     oof = of.from_arrays(
@@ -276,6 +372,13 @@ def test_export_writes_one_file(tmp_path, capsys):
     assert table.height == 240
     assert main(["export", str(file), "-o", str(tmp_path / "all.txt")]) == 2
     assert "must end in .parquet or .csv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package", [of.adapters, of.learners], ids=lambda package: package.__name__)
+def test_names_that_are_imported_at_need_are_listed(package):
+    assert {*package.__all__} <= {*dir(package)}
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = package.nothing
 
 
 def test_configurations_and_fold_scores_have_a_table_for_notebooks():

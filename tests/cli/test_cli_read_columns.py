@@ -34,3 +34,14 @@ def test_the_error_names_the_options_of_a_wide_table(wide, capsys):
 def test_an_option_of_tables_is_refused_for_a_tool(wide, capsys):
     assert main(["read", str(wide), "--from", "weka", "--sample", "item", "-o", "x.oof"]) != 0
     assert "is not an option of --from weka" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("answer", "winner"), [("no", "small"), ("yes", "large")])
+def test_the_direction_of_a_score_of_weka_can_be_given(tmp_path, answer, winner):
+    head = "Key_Dataset,Key_Run,Key_Fold,Key_Scheme,Number_of_training_instances,Number_of_testing_instances,measureTreeSize"
+    sizes = {"small": 3, "large": 90}
+    rows = [f"iris,1,{k},{name},40,10,{size + k}" for name, size in sizes.items() for k in range(1, 6)]
+    (tmp_path / "w.csv").write_text("\n".join([head, *rows]))
+    how = ["--from", "weka", "--metric", "measureTreeSize", "--greater-is-better", answer]
+    assert main(["read", str(tmp_path / "w.csv"), *how, "-o", str(tmp_path / "w.oof")]) == 0
+    assert of.load(tmp_path / "w.oof").leaderboard().configs[0] == winner

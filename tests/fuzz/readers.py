@@ -111,6 +111,10 @@ class Bases:
         return table(40)
 
     @cached_property
+    def of_r(self) -> dict[str, pd.DataFrame]:
+        return {name: pd.read_csv(_SAMPLES / f"{name}.csv") for name in ("mlr3", "tidymodels")}
+
+    @cached_property
     def model(self) -> Path:
         saved_in(self._folder, n=60)
         return self._folder
@@ -234,8 +238,8 @@ _TOKENS = (
 )
 
 
-def _spoilt_table(rng: Random, frame: pd.DataFrame, folder: Path, endings: tuple[str, ...]) -> Path:
-    path = folder / f"x{rng.choice(endings)}"
+def _spoilt_table(rng: Random, frame: pd.DataFrame, folder: Path, endings: tuple[str, ...], name: str = "x") -> Path:
+    path = folder / f"{name}{rng.choice(endings)}"
     if path.suffix == ".parquet":
         path.write_bytes(_parquet(rng, frame))
         return path
@@ -435,6 +439,132 @@ def use_skops(path: Path) -> None:
     load_model(path)
 
 
+# -- logs and tables of other tools -----------------------------------------------------------------------
+
+_SAMPLES = Path(__file__).parents[1] / "adapters" / "samples"
+_ITEMS = "model,instance_id,trial,topic,exact_match\n" + "".join(
+    f"{model},q{i},{trial},t{i // 2},{i % 2}\n" for model in ("a", "b") for trial in (0, 1) for i in range(6)
+)
+
+
+def _spoilt_log(rng: Random, content: bytes, ending: str) -> bytes:
+    """A log with one value of one record changed, or with other bytes."""
+    if rng.random() < 0.15:
+        return mutate_bytes(rng, content)
+    text = content.decode()
+    if ending == ".jsonl":
+        lines = text.splitlines()
+        i = rng.randrange(len(lines))
+        lines[i] = mutate_json_text(rng, lines[i])
+        return "\n".join(lines).encode("utf-8", "replace")
+    return mutate_json_text(rng, text).encode("utf-8", "replace")
+
+
+def _spoilt_folder(rng: Random, name: str, folder: Path) -> Path:
+    """The sample logs of a tool, one of them spoilt or gone."""
+    copy = shutil.copytree(_SAMPLES / name, folder / name)
+    path = rng.choice(sorted(path for path in copy.rglob("*") if path.is_file()))
+    if rng.random() < 0.05:
+        path.unlink()
+    else:
+        path.write_bytes(_spoilt_log(rng, path.read_bytes(), path.suffix))
+    return copy
+
+
+def _use_items(oof: Predictions) -> None:
+    str(oof), oof.scores("mean"), oof.to_frame("pandas")
+
+
+def spoil_lm_eval(bases: Bases, rng: Random, folder: Path) -> Path:
+    return _spoilt_folder(rng, "lm_eval", folder)
+
+
+def use_lm_eval(path: Path) -> None:
+    with suppress(of.exceptions.OutfoldError):
+        of.adapters.read_lm_eval_results(path, metric="acc")
+    _use_items(of.adapters.read_lm_eval(path, metric="acc", group="passage"))
+
+
+def spoil_inspect(bases: Bases, rng: Random, folder: Path) -> Path:
+    """A folder of logs, the archive that Inspect wrote, or an archive with other json in it."""
+    kind = rng.randrange(3)
+    if kind == 0:
+        return _spoilt_folder(rng, "inspect", folder)
+    path = folder / "log.eval"
+    if kind == 1:
+        path.write_bytes(mutate_bytes(rng, (_SAMPLES / "inspect_bad.eval").read_bytes()))
+        return path
+    log = json.loads((_SAMPLES / "inspect" / "bad.json").read_text())
+    members = {f"samples/{i}.json": json.dumps(sample) for i, sample in enumerate(log.pop("samples"))}
+    members["header.json"] = json.dumps(log)
+    spoilt = rng.choice(["header.json", *members])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(name, _spoilt_log(rng, text.encode(), ".json") if name == spoilt else text)
+    return path
+
+
+def use_inspect(path: Path) -> None:
+    _use_items(of.adapters.read_inspect(path, group="passage"))
+
+
+def spoil_promptfoo(bases: Bases, rng: Random, folder: Path) -> Path:
+    path = folder / f"results{rng.choice(['.json', '.jsonl'])}"
+    text = (_SAMPLES / "promptfoo.json").read_text()
+    if path.suffix == ".jsonl":
+        text = "\n".join(map(json.dumps, json.loads(text)["results"]["results"]))
+    path.write_bytes(_spoilt_log(rng, text.encode(), path.suffix))
+    return path
+
+
+def use_promptfoo(path: Path) -> None:
+    _use_items(of.adapters.read_promptfoo(path, group="topic"))
+
+
+def spoil_helm(bases: Bases, rng: Random, folder: Path) -> Path:
+    if rng.random() < 0.5:
+        return _spoilt_folder(rng, "helm", folder)
+    path = folder / f"items{rng.choice(['.csv', '.csv.gz'])}"
+    content = mutate_text(rng, _ITEMS, _TOKENS).encode("utf-8", "replace")
+    content = mutate_bytes(rng, content) if rng.random() < 0.2 else content
+    if path.suffix == ".gz":
+        content = gzip.compress(content, 1)
+        content = mutate_bytes(rng, content) if rng.random() < 0.3 else content
+    path.write_bytes(content)
+    return path
+
+
+def use_helm(path: Path) -> None:
+    group = None if path.is_dir() else "topic"
+    _use_items(of.adapters.read_helm(path, group=group))
+
+
+def spoil_r(bases: Bases, rng: Random, folder: Path) -> Path:
+    name = rng.choice(["mlr3", "tidymodels"])
+    return _spoilt_table(rng, bases.of_r[name], folder, (".csv", ".csv", ".csv.gz", ".parquet"), name)
+
+
+def use_r(path: Path) -> None:
+    read = of.adapters.read_mlr3 if path.name.startswith("mlr3") else of.adapters.read_tidymodels
+    oof = read(path)
+    str(oof), oof.params, oof.to_frame("pandas")
+
+
+def spoil_weka(bases: Bases, rng: Random, folder: Path) -> Path:
+    path = folder / f"weka{rng.choice(['.csv', '.arff'])}"
+    text = (_SAMPLES / path.name).read_text()
+    content = mutate_text(rng, text, (*_TOKENS, "?", "@data\n", "@attribute\n", "%")).encode("utf-8", "replace")
+    path.write_bytes(mutate_bytes(rng, content) if rng.random() < 0.2 else content)
+    return path
+
+
+def use_weka(path: Path) -> None:
+    with suppress(of.exceptions.OutfoldError):
+        of.adapters.read_weka_table(path)
+    oof = of.adapters.read_weka(path, dataset="iris")
+    str(oof), oof.scores()
+
+
 def readers(bases: Bases) -> list[Reader]:
     """All of them, with their share of the files."""
 
@@ -442,16 +572,22 @@ def readers(bases: Bases) -> list[Reader]:
         return lambda rng, folder: spoil(bases, rng, folder)
 
     return [
-        Reader("oof tables", 0.35, of_bases(spoil_tables), use_predictions),
-        Reader("oof bytes", 0.25, of_bases(spoil_pages), use_predictions),
-        Reader("csv of predictions", 0.08, of_bases(spoil_long), use_long),
+        Reader("oof tables", 0.29, of_bases(spoil_tables), use_predictions),
+        Reader("oof bytes", 0.21, of_bases(spoil_pages), use_predictions),
+        Reader("csv of predictions", 0.07, of_bases(spoil_long), use_long),
         Reader("parquet of predictions", 0.05, of_bases(spoil_long_parquet), use_long),
-        Reader("csv to train on", 0.07, of_bases(spoil_wide), use_wide),
+        Reader("csv to train on", 0.06, of_bases(spoil_wide), use_wide),
         Reader("parquet to train on", 0.04, of_bases(spoil_wide_parquet), use_wide),
         Reader("arff", 0.04, of_bases(spoil_arff), use_wide),
         Reader("columns.toml", 0.04, of_bases(spoil_columns), use_columns),
         Reader("model.json", 0.04, of_bases(spoil_about), use_model),
         Reader("model.skops", 0.04, of_bases(spoil_skops), use_skops),
+        Reader("logs of lm-eval", 0.02, of_bases(spoil_lm_eval), use_lm_eval),
+        Reader("logs of Inspect", 0.02, of_bases(spoil_inspect), use_inspect),
+        Reader("results of promptfoo", 0.02, of_bases(spoil_promptfoo), use_promptfoo),
+        Reader("runs of HELM", 0.02, of_bases(spoil_helm), use_helm),
+        Reader("tables of R", 0.02, of_bases(spoil_r), use_r),
+        Reader("results of WEKA", 0.02, of_bases(spoil_weka), use_weka),
     ]
 
 

@@ -17,7 +17,8 @@ if not Path("/proc/self/status").exists():
 
 READERS = (
     *("oof tables", "oof bytes", "csv of predictions", "parquet of predictions", "csv to train on"),
-    *("parquet to train on", "arff", "columns.toml", "model.json", "model.skops"),
+    *("parquet to train on", "arff", "columns.toml", "model.json", "model.skops", "logs of lm-eval", "logs of Inspect"),
+    *("results of promptfoo", "runs of HELM", "tables of R", "results of WEKA"),
 )
 
 

@@ -10,8 +10,9 @@ True
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..laziness import lazy_names
 
 if TYPE_CHECKING:
     from ._automl import from_autogluon, from_skore
@@ -26,21 +27,20 @@ if TYPE_CHECKING:
     from ._tables import read_mlr3, read_tidymodels
     from ._weka import read_weka, read_weka_table
 
-# Where names come from; a module is imported when a name of it is first used.
-_NAMES = {
-    "_automl": ["from_autogluon", "from_skore"],
-    "_export": ["to_table", "write_table"],
-    "_helm": ["read_helm"],
-    "_inspect": ["read_inspect"],
-    "_lm_eval": ["read_lm_eval", "read_lm_eval_results"],
-    "_mlflow": ["log_mlflow", "read_mlflow"],
-    "_optuna": ["StudyCallback", "from_study"],
-    "_promptfoo": ["read_promptfoo"],
-    "_sklearn": ["collect_search", "from_cross_val_predict", "from_search"],
-    "_tables": ["read_mlr3", "read_tidymodels"],
-    "_weka": ["read_weka", "read_weka_table"],
+_LATER = {
+    "_automl": "from_autogluon from_skore",
+    "_export": "to_table write_table",
+    "_helm": "read_helm",
+    "_inspect": "read_inspect",
+    "_lm_eval": "read_lm_eval read_lm_eval_results",
+    "_mlflow": "log_mlflow read_mlflow",
+    "_optuna": "StudyCallback from_study",
+    "_promptfoo": "read_promptfoo",
+    "_sklearn": "collect_search from_cross_val_predict from_search",
+    "_tables": "read_mlr3 read_tidymodels",
+    "_weka": "read_weka read_weka_table",
 }
-_SOURCES = {name: module for module, names in _NAMES.items() for name in names}
+__getattr__, __dir__ = lazy_names(__name__, _LATER)
 
 __all__ = [
     "StudyCallback",
@@ -64,15 +64,3 @@ __all__ = [
     "to_table",
     "write_table",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _SOURCES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f".{_SOURCES[name]}", __name__), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ..arguments import check_choice
 from ..data.predictions import Predictions
 from ..docstrings import fill_common
 from ..exceptions import FileError, InputError, invalid
 from ..formatting import json_ready
 
+_BACKENDS = ("pandas", "polars", "pyarrow")
 _ENDINGS = (".parquet", ".csv")
 
 
@@ -36,6 +38,8 @@ def to_table(oof: Predictions, backend: str | None = None) -> Any:
     """
     import narwhals as nw
 
+    if backend is not None:
+        check_choice(backend, _BACKENDS, "backend")
     if oof.response == "none":
         raise InputError("these are scores of folds, without predictions; `oof.scores()` has them.")
     parts = {"oof": oof, **oof.blocks}
@@ -75,6 +79,8 @@ def write_table(oof: Predictions, path: str | Path) -> Path:
     path = Path(path)
     if path.suffix not in _ENDINGS:
         raise invalid("path", f"must end in {' or '.join(_ENDINGS)}", f"got {path.name!r}")
+    if not path.parent.is_dir():
+        raise FileError(f"the folder {path.parent} does not exist", remedy="Make it, or write to another one.")
     table = nw.from_native(to_table(oof), eager_only=True)
     try:
         if path.suffix == ".csv":
@@ -85,5 +91,5 @@ def write_table(oof: Predictions, path: str | Path) -> Path:
         remedy = "Run: pip install 'outfold[frames]'."
         raise FileError("writing .parquet needs pyarrow", remedy=remedy, page="extras") from None
     except OSError as error:
-        raise FileError(f"{path} could not be written ({error.strerror}).") from error
+        raise FileError(f"{path} could not be written ({error.strerror or error}).") from error
     return path

@@ -11,13 +11,14 @@ from typing import Any
 from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import InputError, invalid
-from ._items import TEXTS, Item, Missing, Paths, as_score, files_of, from_items, one_of, read_json
+from ._items import TEXTS, Item, Missing, Paths, as_score, files_of, from_items, one_of, read_json, reading
 
 # Names that columns have, the most usual first.
 _MODEL = ("model", "model_name", "model_deployment", "system")
 _ITEM = ("instance_id", "id", "item", "sample_id", "question_id")
 _REPEAT = ("train_trial_index", "trial", "epoch", "repeat", "seed")
 
+_KIND = "a run of HELM"
 _document = fill_with(TEXTS)
 
 
@@ -48,34 +49,45 @@ def read_helm(
     >>> of.adapters.read_helm(path).leaderboard("mean").configs
     ('large', 'small')
     """
-    found = files_of(paths, "per_instance_stats.json", "run of HELM")
-    if any(path.suffix == ".json" for path in found):
-        if group is not None:
-            raise invalid("group", "is a column of a table", "run folders of HELM do not tell groups")
-        return from_items(_from_runs(found, metric or "exact_match"), "HELM", missing)
-    rows = [row for path in found for row in _table(path)]
-    return from_items(_from_table(rows, metric, group), "csv", missing)
+    with reading(paths, "runs of HELM or a table of items"):
+        found = files_of(paths, "per_instance_stats.json", "run of HELM")
+        if any(path.suffix == ".json" for path in found):
+            if group is not None:
+                raise invalid("group", "is a column of a table", "run folders of HELM do not tell groups")
+            return from_items(_from_runs(found, metric or "exact_match"), "HELM", missing)
+        rows = [row for path in found for row in _table(path)]
+        return from_items(_from_table(rows, metric, group), "csv", missing)
 
 
 def _from_runs(files: list[Path], metric: str) -> Iterator[Item]:
     for path in files:
-        adapter = read_json(path.with_name("run_spec.json"), "a run of HELM").get("adapter_spec", {})
-        model = str(adapter.get("model") or adapter.get("model_deployment") or path.parent.name)
-        for instance in read_json(path, "a run of HELM"):
-            if instance.get("perturbation"):  # another version of the same instance
-                continue
-            stats = [stat for stat in instance["stats"] if stat["name"]["name"] == metric and stat.get("count", 1)]
-            for stat in stats[:1]:
-                repeat = int(instance.get("train_trial_index", 0))
-                yield Item(
-                    model, str(instance["instance_id"]), as_score(stat.get("mean"), f"the score {metric!r}"), repeat
-                )
+        with reading(path, _KIND):
+            adapter = read_json(path.with_name("run_spec.json"), _KIND).get("adapter_spec", {})
+            model = str(adapter.get("model") or adapter.get("model_deployment") or path.parent.name)
+            yield from _from_run(model, read_json(path, _KIND), metric)
+
+
+def _from_run(model: str, instances: list[Any], metric: str) -> Iterator[Item]:
+    for instance in instances:
+        if instance.get("perturbation"):  # another version of the same instance
+            continue
+        stats = [stat for stat in instance["stats"] if stat["name"]["name"] == metric and stat.get("count", 1)]
+        for stat in stats[:1]:
+            score, repeat = as_score(stat.get("mean"), f"the score {metric!r}"), instance.get("train_trial_index", 0)
+            yield Item(model, str(instance["instance_id"]), score, int(repeat))
 
 
 def _table(path: Path) -> list[dict[str, Any]]:
     opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as lines:
-        return list(csv.DictReader(lines))
+    with reading(path, "a table of items"), opener(path, "rt", encoding="utf-8-sig", newline="") as lines:
+        table = csv.DictReader(lines, restval="")  # a cell that is not there is empty
+        rows = []
+        for row in table:
+            if None in row:
+                given = f"line {table.line_num} has more cells than the first line has names"
+                raise invalid(path.name, "must have a name for each column", given)
+            rows.append(row)
+        return rows
 
 
 def _from_table(rows: list[dict[str, Any]], metric: str | None, group: str | None) -> Iterator[Item]:
@@ -104,9 +116,10 @@ def _column(columns: list[str], names: tuple[str, ...]) -> str:
 
 def _is_number(text: str) -> bool:
     try:
-        return not text or bool(_number(text, "") + 1)
+        _number(text or "0", "")  # an empty cell is a missing score
     except InputError:
         return False
+    return True
 
 
 _WORDS: Mapping[str, float] = {"true": 1.0, "false": 0.0}

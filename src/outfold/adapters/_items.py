@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
@@ -12,7 +16,7 @@ import numpy as np
 
 from ..arguments import check_choice
 from ..data.predictions import Predictions
-from ..exceptions import FileError, InputError, invalid
+from ..exceptions import FileError, InputError, OutfoldError, invalid
 from ..io.convert import from_arrays
 
 Missing: TypeAlias = Literal["refuse", "drop"]
@@ -90,6 +94,43 @@ def _refuse_missing(P: Any, whole: Any, names: list[str], models: list[str], mis
 
 # -- files --------------------------------------------------------------------------------------------------------
 
+# What content that no tool writes can make Python raise: values of other types, damaged archives, levels below levels.
+_UNEXPECTED = (
+    *(LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError, EOFError, RuntimeError),
+    *(csv.Error, zipfile.BadZipFile, zlib.error),
+)
+
+
+@contextmanager
+def reading(paths: Any, kind: str) -> Iterator[None]:
+    """Whatever goes wrong because files are not of this kind, as a `FileError` that names them; our own errors say more."""
+    try:
+        yield
+    except OutfoldError:
+        raise
+    except _UNEXPECTED as error:
+        remedy = "Give a file as that tool wrote it."
+        if isinstance(error, UnicodeDecodeError):
+            remedy = "Save it with the encoding UTF-8."
+        raise FileError(f"{_named(paths)} could not be read as {kind} ({_why(error)})", remedy=remedy) from error
+
+
+def _named(paths: Any) -> str:
+    """The names of files or folders, however they were given; of many only the first."""
+    if isinstance(paths, Mapping):
+        paths = list(paths.values())
+    if not isinstance(paths, (list, tuple)):
+        return Path(paths).name or str(paths) if isinstance(paths, (str, Path)) else str(paths)
+    return ", ".join(map(_named, paths[:3])) + (", ..." if len(paths) > 3 else "")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, KeyError):  # its text is the key alone
+        return f"there is no {error}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
 
 def files_of(paths: Paths, pattern: str, kind: str) -> list[Path]:
     """The files that are given, and those in given folders whose names fit the pattern, in the order of their names."""
@@ -106,15 +147,13 @@ def files_of(paths: Paths, pattern: str, kind: str) -> list[Path]:
 
 def read_json(path: Path, kind: str) -> Any:
     """What a json file holds."""
-    try:
+    with reading(path, kind):
         return json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise FileError(f"{path.name} could not be read as {kind} ({error}).") from None
 
 
 def read_lines(path: Path, kind: str) -> Iterator[Any]:
     """What the lines of a jsonl file hold."""
-    with path.open(encoding="utf-8") as lines:
+    with reading(path, kind), path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 try:
@@ -136,8 +175,10 @@ def one_of(wanted: str | None, there: Sequence[str], argument: str, what: str) -
         return there[0]
     if wanted in there:
         return str(wanted)
-    needed = f"must name one of the {what}: {', '.join(there) or 'there are none'}"
-    raise invalid(argument, needed, "there are several" if wanted is None else f"got {wanted!r}")
+    given = "there are several" if wanted is None else f"got {wanted!r}"
+    if not there:
+        raise invalid(argument, f"must name one of the {what}", "there are none")
+    raise invalid(argument, f"must name one of the {what}: {', '.join(there)}", given)
 
 
 def inside(record: Any, name: str) -> str | None:

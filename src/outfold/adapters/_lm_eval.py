@@ -10,9 +10,23 @@ from typing import Any
 from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import InputError, invalid
-from ._items import TEXTS, Item, Missing, Paths, as_score, files_of, from_items, inside, one_of, read_json, read_lines
+from ._items import (
+    TEXTS,
+    Item,
+    Missing,
+    Paths,
+    as_score,
+    files_of,
+    from_items,
+    inside,
+    one_of,
+    read_json,
+    read_lines,
+    reading,
+)
 
 _KIND = "samples of lm-evaluation-harness"
+_RESULTS = "results of lm-evaluation-harness"
 _NAME = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
 
 _document = fill_with(TEXTS)
@@ -59,11 +73,19 @@ def read_lm_eval(
     >>> of.adapters.read_lm_eval(logs).leaderboard("mean").configs
     ('large', 'small')
     """
-    rows = list(_rows(paths, task))
-    metric = one_of(metric, sorted({m for _, _, _, line in rows for m in line.get("metrics", ())}), "metric", "scores")
-    chosen = one_of(filter, sorted({str(line.get("filter", "none")) for *_, line in rows}), "filter", "filters")
-    tasks = {name for _, name, _, _ in rows}
-    return from_items(_items(rows, metric, chosen, group, len(tasks) > 1), "lm-evaluation-harness", missing)
+    with reading(paths, _KIND):
+        rows = list(_rows(paths, task))
+        metric = one_of(metric, _metrics(rows, metric), "metric", "scores")
+        chosen = one_of(filter, sorted({str(line.get("filter", "none")) for *_, line in rows}), "filter", "filters")
+        tasks = {name for _, name, _, _ in rows}
+        return from_items(_items(rows, metric, chosen, group, len(tasks) > 1), "lm-evaluation-harness", missing)
+
+
+def _metrics(rows: list[Any], wanted: str | None) -> list[str]:
+    """The scores that the lines list; some logs list none, so a key of the lines counts too if you ask for it."""
+    if wanted is not None and any(wanted in line for *_, line in rows):
+        return [wanted]
+    return sorted({name for *_, line in rows for name in line.get("metrics") or ()})
 
 
 def _items(rows: list[Any], metric: str, chosen: str, group: str | None, named: bool) -> Iterator[Item]:
@@ -104,8 +126,13 @@ def _files(paths: Paths | Mapping[str, Paths]) -> Iterator[tuple[str, Path]]:
             for path in files_of(given, "samples_*.jsonl", _KIND):
                 yield name, path
     else:
+        models: dict[Path, str | None] = {}
         for path in files_of(paths, "samples_*.jsonl", _KIND):
-            yield _model_of(path), path
+            folder = path.parent
+            if folder not in models:
+                models[folder] = _model_in(folder)
+            # The harness writes / as two underscores in the name of a folder.
+            yield models[folder] or folder.name.replace("__", "/") or path.stem, path
 
 
 def _task_of(path: Path) -> str:
@@ -113,13 +140,14 @@ def _task_of(path: Path) -> str:
     return found[1] if found else "task"
 
 
-def _model_of(path: Path) -> str:
-    """The model whose results are beside the samples; else the folder, in whose name the harness writes / as two underscores."""
-    for results in sorted(path.parent.glob("results_*.json")):
-        name = read_json(results, "results of lm-evaluation-harness").get("model_name")
+def _model_in(folder: Path) -> str | None:
+    """The model that the results in a folder name, if there are any."""
+    for path in sorted(folder.glob("results_*.json")):
+        with reading(path, _RESULTS):
+            name = read_json(path, _RESULTS).get("model_name")
         if name:
             return str(name)
-    return path.parent.name.replace("__", "/") or path.stem
+    return None
 
 
 def read_lm_eval_results(paths: Paths, *, metric: str | None = None) -> dict[str, list[Any]]:
@@ -148,12 +176,16 @@ def read_lm_eval_results(paths: Paths, *, metric: str | None = None) -> dict[str
     {'task': ['arc', 'piqa'], 'small': [0.6, 0.7]}
     """
     scores: dict[str, dict[str, float]] = {}
-    for path in files_of(paths, "results_*.json", "results of lm-evaluation-harness"):
-        content = read_json(path, "results of lm-evaluation-harness")
-        model = str(content.get("model_name") or path.parent.name.replace("__", "/"))
+    with reading(paths, _RESULTS):
+        files = files_of(paths, "results_*.json", _RESULTS)
+    for path in files:
+        with reading(path, _RESULTS):
+            content = read_json(path, _RESULTS)
+            model = str(content.get("model_name") or path.parent.name.replace("__", "/"))
+            own = {task: _task_score(task, found, metric) for task, found in content.get("results", {}).items()}
         if model in scores:
             raise InputError(f"there are several results of {model!r}, such as {path.name}", remedy="Give one of them.")
-        scores[model] = {task: _task_score(task, found, metric) for task, found in content.get("results", {}).items()}
+        scores[model] = own
     tasks = list(dict.fromkeys(task for found in scores.values() for task in found))
     if not tasks:
         raise InputError("the results hold no task.")

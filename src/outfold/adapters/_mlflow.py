@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,18 +99,27 @@ def read_mlflow(run_ids: str | Sequence[str], *, folder: str = "outfold") -> Pre
     if not names:
         raise InputError("at least one run is needed.")
     with tempfile.TemporaryDirectory() as scratch:
-        loaded = []
-        for name in names:
-            try:
-                found = mlflow.artifacts.download_artifacts(
-                    run_id=name, artifact_path=f"{folder}/{_FILE}", dst_path=str(Path(scratch))
-                )
-            except Exception as error:  # MLflow has an error of its own for each kind of store
-                problem = f"the run {name} has no {folder}/{_FILE} ({error})"
-                raise FileError(problem, remedy="Log it with `log_mlflow`.") from error
-            loaded.append(load(found))
+        loaded = [
+            _in_memory(load(_download(mlflow, name, f"{folder}/{_FILE}", Path(scratch, str(position)))))
+            for position, name in enumerate(names)
+        ]
     joined = loaded[0]
     for name, other in zip(names[1:], loaded[1:], strict=True):
         twice = set(joined.configs) & set(other.configs)
         joined = joined.join(other, suffixes=(f" [{names[0][:8]}]", f" [{name[:8]}]") if twice else None)
     return joined
+
+
+def _download(mlflow: Any, run_id: str, artifact: str, into: Path) -> str:
+    """Where the file of a run lies now; each run needs a folder of its own, because all files have the same name."""
+    into.mkdir()
+    try:
+        return str(mlflow.artifacts.download_artifacts(run_id=run_id, artifact_path=artifact, dst_path=str(into)))
+    except Exception as error:  # MLflow has an error of its own for each kind of store
+        problem = f"the run {run_id} has no {artifact} ({error})"
+        raise FileError(problem, remedy="Log it with `log_mlflow`.") from error
+
+
+def _in_memory(oof: Predictions) -> Predictions:
+    """The same without its file, which is about to be deleted: `load` leaves large predictions there, `replace` reads them."""
+    return replace(oof, blocks={name: _in_memory(block) for name, block in oof.blocks.items()})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import estimate as estimates
 from ..arguments import check_count
@@ -19,6 +21,9 @@ from ..formatting import number
 from ..io.convert import from_arrays
 from ..results import Estimate
 from ._fold_scores import scores_only, unknown_splits
+
+# States of the trials that count: Optuna has "FAIL", "RUNNING" and "WAITING" beside them.
+_ENDED = ("COMPLETE", "PRUNED")
 
 _document = fill_with(
     {
@@ -62,7 +67,8 @@ def from_study(
 
     In your objective, call ``trial.set_user_attr("fold_scores", [...])`` with the score of each fold, or
     ``trial.set_user_attr("predictions", [...])`` with the out-of-fold prediction of each sample. All trials must use the same
-    folds. A pruned trial counts as dropped, with the folds it has; a failed trial is left out.
+    folds. A pruned trial counts as dropped, with the folds it has: fewer scores, or predictions that are NaN for the other folds.
+    A trial that failed or is still running is left out.
 
     Parameters
     ----------
@@ -81,31 +87,59 @@ def from_study(
     """
     if len(study.directions) > 1:
         raise InputError("the study has several objectives; one is needed.")
-    trials = [trial for trial in study.trials if scores in trial.user_attrs or predictions in trial.user_attrs]
-    if not trials:
-        remedy = f'Call `trial.set_user_attr("{scores}", [...])` in the objective, with one score for each fold.'
-        raise InputError(f"no trial has the user attribute {scores!r} or {predictions!r}", remedy=remedy)
-    if y is not None:
-        whole = [trial for trial in trials if predictions in trial.user_attrs]
-        P = np.stack([np.asarray(trial.user_attrs[predictions]) for trial in whole], axis=1)
-        P = P[:, :, None] if P.ndim == 3 else P
-        how: dict[str, Any] = {"configs": _names(whole), "params": [dict(trial.params) for trial in whole]}
-        return from_arrays(y, P, folds, **how, **options)
-    if n_samples is None:
+    if y is None and n_samples is None:
         raise invalid(
             "n_samples", "must be given for scores of folds", "it is None", "For predictions, give `y` and `folds`."
         )
-    return _from_scores(
-        study, trials, scores, check_count(n_samples, "n_samples"), check_count(repeats, "repeats"), metric
-    )
+    key, each = (scores, "score for each fold") if y is None else (predictions, "prediction for each sample")
+    trials = _ended(study, key)
+    if not trials:
+        remedy = f'Call `trial.set_user_attr("{key}", [...])` in the objective, with one {each}.'
+        remedy += " If the trials keep predictions, give `y` and `folds`." if y is None else ""
+        raise InputError(f"no finished trial has the user attribute {key!r}", remedy=remedy)
+    if y is not None:
+        oof = _from_predictions(trials, key, y, folds, options)
+    else:
+        oof = _from_scores(
+            study, trials, key, check_count(n_samples, "n_samples"), check_count(repeats, "repeats"), metric
+        )
+    return replace(oof, provenance={"source": "Optuna"})
 
 
-def _names(trials: list[Any]) -> list[str]:
-    return [f"trial {trial.number}" for trial in trials]
+def _ended(study: Any, key: str) -> list[Any]:
+    """The trials that kept something under a user attribute, without those that failed or have not ended."""
+    return [trial for trial in study.trials if key in trial.user_attrs and trial.state.name in _ENDED]
+
+
+def _facts(trials: list[Any]) -> dict[str, Any]:
+    return {
+        "configs": [f"trial {trial.number}" for trial in trials],
+        "params": [dict(trial.params) for trial in trials],
+    }
+
+
+def _pruned(trials: list[Any]) -> NDArray[np.bool_]:
+    return np.array([trial.state.name == "PRUNED" for trial in trials])
+
+
+def _from_predictions(trials: list[Any], key: str, y: Any, folds: Any, options: Mapping[str, Any]) -> Predictions:
+    columns = [np.asarray(trial.user_attrs[key]) for trial in trials]
+    for trial, column in zip(trials, columns, strict=True):
+        if column.shape != (len(y), *columns[0].shape[1:]):
+            needed = f"must have one prediction for each of the {len(y):,} samples"
+            given = f"those of trial {trial.number} have the shape {column.shape}"
+            raise invalid(key, needed, given, "Put NaN where a pruned trial has none.")
+    P = np.stack(columns, axis=1)
+    pruned = _pruned(trials)
+    absent = (P != P) & pruned.reshape(-1, *[1] * (P.ndim - 2))  # NaN is not equal to itself
+    masked = np.ma.MaskedArray(P, mask=absent)
+    oof = from_arrays(y, masked[:, :, None] if P.ndim == 3 else masked, folds, **_facts(trials), **options)
+    state = oof.state.copy()
+    state[(state == State.PENDING) & pruned[:, None, None]] = State.DROPPED
+    return replace(oof, state=state)
 
 
 def _from_scores(study: Any, trials: list[Any], key: str, n_samples: int, repeats: int, metric: str) -> Predictions:
-    trials = [trial for trial in trials if key in trial.user_attrs and trial.state.name in ("COMPLETE", "PRUNED")]
     lists = [list(trial.user_attrs[key]) for trial in trials]
     n_splits = max(map(len, lists), default=0)
     if n_splits < 2 or n_splits % repeats:
@@ -116,13 +150,11 @@ def _from_scores(study: Any, trials: list[Any], key: str, n_samples: int, repeat
     for row, own in zip(values, lists, strict=True):
         row[: len(own)] = own
     state = np.where(np.isnan(values), State.FAILED, State.DONE).astype(np.uint8)
-    pruned = np.array([trial.state.name == "PRUNED" for trial in trials])
-    state[np.isnan(values) & pruned[:, None]] = State.DROPPED
+    state[np.isnan(values) & _pruned(trials)[:, None]] = State.DROPPED
     name = f"neg_{metric}" if minimizes else metric
     kept = {name: -values if minimizes else values}
     splits = unknown_splits(n_samples, n_splits // repeats, repeats, kept)
-    how: dict[str, Any] = {"params": [dict(trial.params) for trial in trials], "provenance": {"source": "Optuna"}}
-    return scores_only(_names(trials), kept, splits, selects=name, state=state, **how)
+    return scores_only(scores=kept, splits=splits, selects=name, state=state, **_facts(trials))
 
 
 @_document
@@ -169,10 +201,15 @@ class StudyCallback:
         self.oof: Predictions | None = None
         self.estimate: Estimate | None = None
 
+    def _can_estimate(self, study: Any) -> bool:
+        """Whether a trial is complete: an error before that would end the study, though later trials may keep something."""
+        kind, usual = ("scores", "fold_scores") if self.options.get("y") is None else ("predictions", "predictions")
+        return not _pruned(_ended(study, self.options.get(kind, usual))).all()
+
     def __call__(self, study: Any, trial: Any) -> None:
         """Called by Optuna after each trial."""
-        done = sum(other.state.name in ("COMPLETE", "PRUNED") for other in study.trials)
-        if done < 2 or done % self.every:
+        done = sum(other.state.name in _ENDED for other in study.trials)
+        if done < 2 or done % self.every or not self._can_estimate(study):
             return
         self.oof = from_study(study, **self.options)
         method = getattr(estimates, default_method(self.oof, None, None))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import is_whole_number
 from ..data.cells import State
 from ..data.criterion import name_of
 from ..data.notes import Note
@@ -18,7 +19,7 @@ from ..data.predictions import Predictions
 from ..data.splitting import Splits
 from ..data.target import Target, encode
 from ..docstrings import fill_with
-from ..exceptions import InputError, invalid
+from ..exceptions import InputError, got, invalid
 from ..io.convert import from_arrays
 from ..search.space import Space, make_space
 from ._fold_scores import Floats, scores_only
@@ -48,7 +49,8 @@ def from_search(search: Any, X: Any, y: Any = None, *, groups: Any = None) -> Pr
     which allow everything else. All scores have the sign of scikit-learn's scorers: greater is better. Where several scorers
     were used, the one that `refit` names selects. The best mean selects, also if `refit` is a function.
 
-    A halving search compares its last candidates on the most samples. These have scores; the others count as dropped.
+    A halving search compares its last candidates on the most samples. These have scores; the others count as dropped. Where its
+    resource is a parameter of the estimator, all candidates get the value of the last round.
 
     Parameters: {search, X, y, groups}
     Returns: {predictions}
@@ -63,12 +65,12 @@ def from_search(search: Any, X: Any, y: Any = None, *, groups: Any = None) -> Pr
     results = _results(search)
     cv = _cv_of(search, y)
     splits = _splits(cv, X, y, groups, int(search.n_splits_))
-    rows, last = _candidates(results)
-    space = _space(search, [results["params"][i] for i in rows])
+    candidates, last = _candidates(search, results)
+    space = _space(search, candidates)
     scores, selects = _scores(search, results)
     notes, state = [], None
     if last is not None:
-        scores, state = _last_round(scores, selects, len(rows), *last)
+        scores, state = _last_round(scores, selects, len(candidates), *last)
         text = "halving dropped configurations on few samples; the estimate corrects for the last ones only."
         notes.append(Note("OF211", text))
     provenance = {"source": type(search).__name__, "splits_known": _repeatable(cv)}
@@ -100,8 +102,7 @@ def collect_search(search: Any, X: Any, y: Any, *, groups: Any = None, **options
         remedy = "Fit the search again with a `random_state` in `cv`, or use `from_search`, which needs no splits."
         raise InputError(needed="the splits of the search cannot be drawn again", given=given, remedy=remedy)
     _splits(cv, X, y, groups, int(search.n_splits_))  # refuses other data
-    rows, _ = _candidates(results)
-    grid = _single_values([results["params"][i] for i in rows])
+    grid = _single_values(_candidates(search, results)[0])
     # A refit is not needed; where there are several scorers, its name says which one selects.
     refit = search.refit if search.multimetric_ and isinstance(search.refit, str) else False
     how = {"cv": cv, "scoring": search.scoring, "refit": refit, "error_score": search.error_score, "drop": False}
@@ -157,14 +158,12 @@ def from_cross_val_predict(
     >>> oof.leaderboard("roc_auc").configs
     ('depth 3', 'depth 1')
     """
-    by_name = dict(predicted) if isinstance(predicted, Mapping) else {"model": predicted}
-    arrays = [np.asarray(values) for values in by_name.values()]
-    if len({values.shape[1:] for values in arrays}) > 1:
-        shapes = ", ".join(f"{name} has {values.shape}" for name, values in zip(by_name, arrays, strict=True))
-        raise invalid("predicted", "must have one shape for all models", shapes, "Use one `method` for all of them.")
     labels = np.asarray(y)
+    classes = encode(labels).classes
+    by_name = dict(predicted) if isinstance(predicted, Mapping) else {"model": predicted}
+    arrays = _arrays(by_name, len(labels))
     if classifier is None:
-        classifier = encode(labels).classes is not None
+        classifier = classes is not None
     checked = _checked_cv(cv, labels, classifier)
     if not _repeatable(checked):
         given = f"{checked} drew them at random and has no `random_state`"
@@ -176,6 +175,29 @@ def from_cross_val_predict(
     P = np.stack(arrays, axis=1)[:, :, None] if arrays[0].ndim == 2 else np.stack(arrays, axis=1)
     oof = from_arrays(labels, P, splits.folds[:, 0], list(by_name), groups=groups, **options)
     return replace(oof, plan=splits.plan, train=splits.train, notes=(*oof.notes, *splits.notes))
+
+
+def _arrays(by_name: Mapping[str, Any], n: int) -> list[NDArray[Any]]:
+    """The predictions of each model, all of one shape."""
+    if not by_name:
+        raise invalid("predicted", "must hold the predictions of at least one model", "got an empty dict")
+    arrays = [_array(name, values, n) for name, values in by_name.items()]
+    if len({values.shape[1:] for values in arrays}) > 1:
+        shapes = ", ".join(f"{name} has {values.shape}" for name, values in zip(by_name, arrays, strict=True))
+        raise invalid("predicted", "must have one shape for all models", shapes, "Use one `method` for all of them.")
+    return arrays
+
+
+def _array(name: str, values: Any, n: int) -> NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise invalid("predicted", "must be an array for each model", f"the rows of {name} differ in length") from None
+    if array.ndim == 0 or len(array) != n:
+        given = f"{name} has {len(array)}" if array.ndim else f"{name} is {values!r}"
+        remedy = "Give what `cross_val_predict` returned for the same samples as `y`."
+        raise invalid("predicted", f"must have one prediction for each of the {n} samples", given, remedy)
+    return array
 
 
 # -- what a search keeps ------------------------------------------------------------------------------------------
@@ -191,16 +213,20 @@ def _results(search: Any) -> Mapping[str, Any]:
     return results  # type: ignore[no-any-return]
 
 
-def _candidates(results: Mapping[str, Any]) -> tuple[list[int], tuple[list[int], list[int]] | None]:
-    """Rows of the candidates; for a halving search the positions of the last ones among them, and their rows."""
-    n = len(results["params"])
+def _candidates(
+    search: Any, results: Mapping[str, Any]
+) -> tuple[list[Mapping[str, Any]], tuple[list[int], list[int]] | None]:
+    """Parameters of the candidates; for a halving search the positions of the last ones among them, and their rows."""
+    params = list(results["params"])
     if "iter" not in results:
-        return list(range(n)), None
+        return params, None
     rounds = np.asarray(results["iter"])
-    first = np.flatnonzero(rounds == rounds.min()).tolist()
-    position = {repr(results["params"][i]): at for at, i in enumerate(first)}
     last = np.flatnonzero(rounds == rounds.max()).tolist()
-    return first, ([position[repr(results["params"][i])] for i in last], last)
+    # A resource that is a parameter differs between the rounds, so it cannot tell a candidate from another one.
+    final = {name: value for name, value in params[last[0]].items() if name == search.resource}
+    first: list[Mapping[str, Any]] = [{**params[i], **final} for i in np.flatnonzero(rounds == rounds.min())]
+    position = {repr(candidate): at for at, candidate in enumerate(first)}
+    return first, ([position[repr({**params[i], **final})] for i in last], last)
 
 
 def _last_round(
@@ -232,7 +258,7 @@ def _scores(search: Any, results: Mapping[str, Any]) -> tuple[dict[str, Floats],
         name: np.stack([np.asarray(results[f"split{i}_test_{name}"], float) for i in range(search.n_splits_)], axis=1)
         for name in names
     }
-    if names == ["score"]:
+    if not search.multimetric_:
         name = _scorer_name(search)
         return {name: by_key["score"]}, name
     return by_key, search.refit if search.refit in names else names[0]
@@ -256,14 +282,24 @@ def _scorer_name(search: Any) -> str:
 def _checked_cv(cv: Any, y: Any, classifier: bool) -> Any:
     from sklearn.model_selection import check_cv
 
-    return check_cv(cv, y, classifier=classifier)
+    try:
+        return check_cv(cv, y, classifier=classifier)
+    except (TypeError, ValueError) as error:
+        if cv is None or (is_whole_number(cv) and cv > 1):  # then scikit-learn could not make folds of the labels
+            raise invalid("y", "must have one label for each sample", str(error)) from None
+        needed = "must be a whole number of folds from 2 on, a splitter, or pairs of train and test indices"
+        raise invalid("cv", needed, got(cv)) from None
 
 
 def _cv_of(search: Any, y: Any) -> Any:
     """The splitter of a search, as scikit-learn makes it from `cv`."""
     from sklearn.base import is_classifier
 
-    return _checked_cv(search.cv, y, is_classifier(search.estimator))
+    classifier = is_classifier(search.estimator)
+    if y is None and classifier and (search.cv is None or is_whole_number(search.cv)):
+        remedy = "Give the `y` of `fit`: with a number of folds, scikit-learn stratifies them by the labels."
+        raise invalid("y", "must be the labels that the search was fitted on", "got None", remedy)
+    return _checked_cv(search.cv, y, classifier)
 
 
 def _repeatable(cv: Any) -> bool:
@@ -273,14 +309,27 @@ def _repeatable(cv: Any) -> bool:
 
 
 def _splits(cv: Any, X: Any, y: Any, groups: Any, expected: int | None) -> Splits:
+    n = _count(X)
     try:
         pairs = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(X, y, groups)]
-    except ValueError as error:
-        raise invalid("cv", "must be able to split these samples", str(error)) from None
+    except (TypeError, ValueError) as error:
+        lacking = "groups" if groups is None and "groups" in str(error) else "y" if y is None else None
+        remedy = f"Give the `{lacking}` of `fit`." if lacking else ""
+        raise invalid("cv", "must be able to split these samples", str(error), remedy) from None
     if expected is not None and len(pairs) != expected:
         needed = f"must give the {expected} splits of the search"
         remedy = "Give the X, y and groups of `fit`; if `cv` was a generator, set `search.cv` to the list of its pairs."
         raise invalid("cv", needed, f"it gives {len(pairs)} on these samples", remedy)
-    n = len(X) if hasattr(X, "__len__") else X.shape[0]
     splits = Plan.from_cv(pairs).split(Target("pointwise", np.zeros(n)), rng=0)
     return replace(splits, plan=replace(splits.plan, cv=cv))
+
+
+def _count(X: Any) -> int:
+    """The number of samples."""
+    shape = getattr(X, "shape", None)  # a sparse matrix has no length
+    if shape is None and hasattr(X, "__len__") and not isinstance(X, str):
+        shape = (len(X),)
+    if not shape:
+        given = "got None" if X is None else f"got {type(X).__name__}"
+        raise invalid("X", "must be the samples that were given to scikit-learn, one row for each", given)
+    return int(shape[0])

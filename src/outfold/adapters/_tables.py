@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,12 @@ from ..exceptions import InputError, invalid
 from ..formatting import make_frame
 from ..io.convert import from_frame
 from ..io.tables import read_table, uniform
+from ._items import reading
 
 Columns = dict[str, NDArray[Any]]
+
+# Columns of tidymodels that are neither the outcome nor a tuned parameter, beside those that begin with a dot.
+_NO_PARAMETERS = ("id", "id2", "wflow_id", "preproc", "model")
 
 _document = fill_with(
     {
@@ -48,16 +51,18 @@ def read_mlr3(path: str | Path, **options: Any) -> Predictions:
     >>> oof.n_folds, oof.scores("accuracy")[0, 0].tolist()
     (2, [0.5, 1.0])
     """
-    table = _columns(path)
-    _need(table, ("row_ids", "truth"), "mlr3", path)
-    learner = next((name for name in ("learner_id", "learner") if name in table), None)
-    split = next((name for name in ("iteration", "iter", "fold") if name in table), None)
-    out = {"sample": table["row_ids"], "label": table["truth"]}
-    out["config"] = np.full(len(table["truth"]), "model") if learner is None else table[learner].astype(str)
-    if split is not None:
-        out["repeat"], out["fold"] = _repeats(out["sample"], table[split])
-    classes = [name for name in table if name.startswith("prob.")]
-    return _predictions(table, out, classes, "response", options)
+    with reading(path, "predictions of mlr3"):
+        table = _columns(path)
+        _need(table, ("row_ids", "truth"), "mlr3", path)
+        learner = next((name for name in ("learner_id", "learner") if name in table), None)
+        split = next((name for name in ("iteration", "iter", "fold") if name in table), None)
+        out = {"sample": table["row_ids"], "label": table["truth"]}
+        out["config"] = np.full(len(table["truth"]), "model") if learner is None else table[learner].astype(str)
+        if split is not None:
+            out["repeat"], out["fold"] = _repeats(out["sample"], table[split])
+        classes = [name for name in table if name.startswith("prob.")]
+        columns = _named_columns(table, out, classes, "response")
+    return from_frame(make_frame(dict(out)), **{**columns, **options})
 
 
 @_document
@@ -79,36 +84,33 @@ def read_tidymodels(path: str | Path, *, label: str | None = None, **options: An
     >>> oof.configs, oof.params
     (('Model1',), ({'cost': 10},))
     """
-    table = _columns(path)
-    _need(table, (".row", "id"), "tidymodels", path)
-    names = np.full(len(table[".row"]), "model")
-    parts = [table[name].astype(str) for name in ("wflow_id", ".config") if name in table]
-    if parts:
-        names = np.array([" ".join(words) for words in zip(*parts, strict=True)])
-    others = [
-        name for name in table if not name.startswith(".") and name not in ("id", "id2", "wflow_id", "preproc", "model")
-    ]
-    outcome = label or _outcome(table, others, names)
-    if outcome not in table:
-        raise invalid("label", f"must be one of the columns {', '.join(table)}", f"got {outcome!r}")
-    out = {"sample": table[".row"], "label": table[outcome], "config": names}
-    if "id2" in table:
-        out |= {"repeat": table["id"].astype(str), "fold": table["id2"].astype(str)}
-    else:
-        out["repeat"], out["fold"] = _repeats(out["sample"], table["id"])
-    classes = [f".pred_{name}" for name in np.unique(table[outcome].astype(str)) if f".pred_{name}" in table]
-    single = ".pred" if ".pred" in table else ".pred_class"
-    oof = _predictions(table, out, classes, single, options)
-    varied = [name for name in others if name != outcome]
-    first = {name: int(np.argmax(names == name)) for name in oof.configs}
-    params = [{name: table[name][first[config]].item() for name in varied} for config in oof.configs]
+    with reading(path, "predictions of tidymodels"):
+        table = _columns(path)
+        _need(table, (".row", "id"), "tidymodels", path)
+        names = np.full(len(table[".row"]), "model")
+        parts = [table[name].astype(str) for name in ("wflow_id", ".config") if name in table]
+        if parts:
+            names = np.array([" ".join(words) for words in zip(*parts, strict=True)])
+        others = [name for name in table if not name.startswith(".") and name not in _NO_PARAMETERS]
+        outcome = label or _outcome(table, others, names)
+        if outcome not in table:
+            raise invalid("label", f"must be one of the columns {', '.join(table)}", f"got {outcome!r}")
+        out = {"sample": table[".row"], "label": table[outcome], "config": names}
+        if "id2" in table:
+            out |= {"repeat": table["id"].astype(str), "fold": table["id2"].astype(str)}
+        else:
+            out["repeat"], out["fold"] = _repeats(out["sample"], table["id"])
+        classes = [f".pred_{name}" for name in np.unique(table[outcome].astype(str)) if f".pred_{name}" in table]
+        columns = _named_columns(table, out, classes, ".pred" if ".pred" in table else ".pred_class")
+    oof = from_frame(make_frame(dict(out)), **{**columns, **options})
+    varied = {name: table[name] for name in others if name != outcome}
+    first = [int(np.argmax(names == name)) for name in oof.configs]
+    params = [{name: values[at : at + 1].tolist()[0] for name, values in varied.items()} for at in first]
     return replace(oof, params=tuple(params))
 
 
-def _predictions(
-    table: Columns, out: Columns, classes: list[str], single: str, options: Mapping[str, Any]
-) -> Predictions:
-    """The long table of one column for each class, or of one prediction, as `Predictions`."""
+def _named_columns(table: Columns, out: Columns, classes: list[str], single: str) -> dict[str, Any]:
+    """The arguments of `from_frame` that name the columns of `out`, to which the predictions of the table are added."""
     prediction: str | list[str] = "prediction"
     if classes:
         prediction = classes
@@ -119,9 +121,8 @@ def _predictions(
         out["prediction"] = table[single]
     else:
         raise InputError(f"the table has no predictions in a column {single!r}; its columns are {', '.join(table)}.")
-    named: dict[str, Any] = {name: name for name in ("fold", "repeat") if name in out}
-    how: dict[str, Any] = {"sample": "sample", "config": "config", "label": "label", "prediction": prediction, **named}
-    return from_frame(make_frame(dict(out)), **{**how, **options})
+    named: dict[str, Any] = {name: name for name in ("sample", "config", "label", "fold", "repeat") if name in out}
+    return {**named, "prediction": prediction}
 
 
 def _outcome(table: Columns, others: list[str], names: NDArray[Any]) -> str:

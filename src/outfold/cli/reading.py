@@ -25,7 +25,19 @@ READERS = {
 }
 # Options that only some readers take. With a tool, --group is the key of an item that names its cluster, such as its passage, and
 # --label the column of the outcome.
-_OPTIONS = ("task", "metric", "filter", "scorer", "score", "group", "missing", "label", "dataset", "positive")
+_OPTIONS = (
+    "task",
+    "metric",
+    "filter",
+    "scorer",
+    "score",
+    "group",
+    "missing",
+    "label",
+    "dataset",
+    "positive",
+    "greater_is_better",
+)
 _SUMMARY = "read the results of another tool, and keep them as an .oof file"
 _EXAMPLES = """examples:
   outfold read results/ --from lm-eval --metric acc -o prompts.oof
@@ -53,6 +65,8 @@ def add_read(commands: Any) -> None:
     drop = "drop: leave out items that lack the score of some model"
     add_option(parser, "--missing", choices=["refuse", "drop"], help=drop)
     add_option(parser, "--dataset", metavar="NAME", help="weka: the data set")
+    which = "weka: whether a larger score is better, where the metric leaves a doubt"
+    add_option(parser, "--greater-is-better", choices=["yes", "no"], help=which)
     add_columns(parser)
 
 
@@ -72,6 +86,8 @@ def _predictions(args: argparse.Namespace) -> Predictions:
     options = given(args, *_OPTIONS, *COLUMNS, "models")
     if "label" in options:
         options["label"] = options["label"][0]
+    if "greater_is_better" in options:
+        options["greater_is_better"] = options["greater_is_better"] == "yes"
     reader = getattr(adapters, READERS[args.tool])
     known = inspect.signature(reader).parameters
     one = "path" in known and args.tool != "weka"

@@ -1,7 +1,8 @@
 """Learners and ready configuration spaces."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ..laziness import lazy_names
 from . import spaces
 
 if TYPE_CHECKING:
@@ -11,6 +12,17 @@ if TYPE_CHECKING:
     from .ses import SES
     from .trees import HellingerTreeClassifier, LaplaceTreeClassifier
     from .univariate import Univariate
+
+# Mostly classes of scikit-learn, which takes a second to import: only those who ask for one wait.
+_LATER = {
+    "bayes": "KernelNaiveBayes",
+    "columns": "Dates Words",
+    "describing": "describe",
+    "ses": "SES",
+    "trees": "HellingerTreeClassifier LaplaceTreeClassifier",
+    "univariate": "Univariate",
+}
+__getattr__, __dir__ = lazy_names(__name__, _LATER)
 
 __all__ = [
     "SES",
@@ -23,23 +35,3 @@ __all__ = [
     "describe",
     "spaces",
 ]
-
-# Mostly classes of scikit-learn, which takes a second to import: only those who ask for one wait.
-_LATER = {
-    "SES": "ses",
-    "Dates": "columns",
-    "HellingerTreeClassifier": "trees",
-    "KernelNaiveBayes": "bayes",
-    "LaplaceTreeClassifier": "trees",
-    "Univariate": "univariate",
-    "Words": "columns",
-    "describe": "describing",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        from importlib import import_module
-
-        return getattr(import_module(f".{_LATER[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
