@@ -131,6 +131,8 @@ SOURCES = {
     "methods/wmc.md: Where it comes from": "no measurement: titles of papers",
     "report.md: Size and speed": "benchmarks/results/report.json",
     "run.md: Does the number come true?": "benchmarks/results/run.json",
+    "run.md: Beside FLAML": "benchmarks/results/run.json",
+    "speed.md: Large artifacts": "benchmarks/results/large.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
     "spaces.md: Order": "benchmarks/results/spaces.json",
     "spaces.md: Time": "benchmarks/results/spaces.json",
@@ -782,6 +784,30 @@ def test_run_on_real_tables():
     said = f"the winner's score is {winner[0]} too high by AUC and {winner[1]} by accuracy. "
     said += f"The corrected estimate is off by {float(corrected[0]):+.3f} and {float(corrected[1]):+.3f}."
     says("run.md", "Does the number come true?", said)
+    covered = sum(one["covered"] * one["draws"] for one in everywhere) / sum(one["draws"] for one in everywhere)
+    says("run.md", "Does the number come true?", f"hold the true score in {100 * covered:.0f} percent of the runs")
+    seconds = sum(one["seconds"] for one in everywhere) / 2
+    says("run.md", "Does the number come true?", f"One run took {seconds:.0f} s of CPU time on average")
+    assert {one["draws"] for one in measured.values()} == {20, 200}
+    if "nested_ratio" in everywhere[0]:
+        sets, ratio = everywhere[0]["nested_sets"], everywhere[0]["nested_ratio"]
+        says("run.md", "Does the number come true?", f"on one draw of {sets:.0f} of the tables")
+        says("run.md", "Does the number come true?", f"took {ratio:.0f} times the CPU time of `outfold run`")
+    beside = rows("run.md", "Beside FLAML")
+    for one, cells in zip(everywhere, beside.values(), strict=True):
+        assert one["peer_draws"] == 50
+        keys = ("same_claimed", "same_truth", "peer_claimed", "peer_truth")
+        assert cells == [f"{one[key]:.3f}" for key in keys]
+
+
+def test_large_artifacts():
+    measured, page = result("benchmarks/results/large.json"), rows("speed.md", "Large artifacts")
+    assert set(page) == set(measured)
+    for title, cells in page.items():
+        one = measured[title]
+        before = f"{one['before_seconds']:.1f}", f"{one['before_megabytes']:,.0f}"
+        ratio = f"{one['before_seconds'] / one['seconds']:.1f}"
+        assert cells == [f"{one['seconds']:.1f}", f"{one['megabytes']:.0f}", *before, ratio]
 
 
 def test_632_bootstrap():
