@@ -129,6 +129,7 @@ SOURCES = {
     "methods/tt.md: Where it comes from": "no measurement: titles of papers",
     "methods/wmc.md: What can go wrong": "no measurement: what Ding et al. (2014) found",
     "methods/wmc.md: Where it comes from": "no measurement: titles of papers",
+    "promises.md: Files of strangers run no code": "no measurement: limits that tests/fuzz sets",
     "report.md: Size and speed": "benchmarks/results/report.json",
     "run.md: Does the number come true?": "benchmarks/results/run.json",
     "run.md: Beside FLAML": "benchmarks/results/run.json",
