@@ -457,6 +457,7 @@ def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, mon
             "must be a whole number, such as 20; got auto. Only collect(",
         ),
         (["--target", "outcome", "--repeats", "x"], 2, "must be a whole number, such as 20; got x\n"),
+        (["--target", "outcome", "--seeds", "0"], 2, "--seeds must be a whole number of at least 1; got 0.\n"),
         (["--target", "outcome", "--folds", "1"], 2, "--folds must be a whole number of at least 2; got 1.\n"),
         (
             ["--target", "outcome", "--folds", "500"],

@@ -17,7 +17,9 @@ from ..exceptions import FileError
 # Classes of these packages hold the state of fitted models. Functions of theirs are never trusted: some run code.
 PACKAGES = ("sklearn", "lightgbm", "xgboost", "sksurv", "outfold.learners")
 # Further types that fitted models hold.
-OTHERS = frozenset({"numpy.dtype", "collections.OrderedDict", "collections.defaultdict"})
+OTHERS = frozenset(
+    {"numpy.dtype", "collections.OrderedDict", "collections.defaultdict", "outfold.fitting.seed_average.SeedAverage"}
+)
 # Modules that are no part of a model, and that do something when they are imported.
 _NOT_MODELS = {"tests", "test", "conftest", "__main__", "setup"}
 
