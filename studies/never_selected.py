@@ -20,6 +20,7 @@ from typing import Any
 
 import dropping
 import numpy as np
+from harness.protocols import so_far
 
 import outfold as of
 
@@ -54,10 +55,10 @@ def ended(n: int, c: int, accuracy: float, width: float, seed: int) -> tuple[int
     oof = of.from_arrays(None, right, folds=np.arange(n) * FOLDS // n, response="pointwise")
     rule, last = of.stability.Width(width, after="fold"), FOLDS - 1
     for fold in range(FOLDS):
-        if rule.holds(dropping.so_far(oof, fold, {})):
+        if rule.holds(so_far(oof, fold)):
             last = fold
             break
-    early = of.estimate.bbc(dropping.so_far(oof, last, {}), "mean").value
+    early = of.estimate.bbc(so_far(oof, last), "mean").value
     return last + 1, early - accuracy, of.estimate.bbc(oof, "mean").value - accuracy
 
 
@@ -82,6 +83,11 @@ def measure(repetitions: int, folder: Path) -> dict[str, Any]:
         out["real"][f"all; {rule}"] = dropping.summary([row[rule] for row in searches])
         dropping.show(rule, out["real"][f"all; {rule}"])
     return out
+
+
+def simulated_rows(study: dict[str, Any]) -> Iterator[str]:
+    """The table of the simulations."""
+    yield from dropping.simulated_rows(study)
 
 
 def ending_rows(study: dict[str, Any]) -> Iterator[str]:

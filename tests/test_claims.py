@@ -16,14 +16,19 @@ from pathlib import Path
 import adjusting
 import blocked
 import confronting
+import corrections
 import dropping
 import gaussians
 import interval_metrics
+import margins
 import numpy as np
 import other_intervals
 import power_curves
+import power_law
 import pytest
+import survival_curves
 import thresholds
+import tuned
 from harness.pages import WARNING
 
 ROOT = Path(__file__).parents[1]
@@ -87,11 +92,14 @@ SOURCES = {
     "compare/t_blocked_mx2.md: Degrees of freedom": "studies/results/calibration.json",
     "compare/pairs.md: When it is valid": "studies/results/adjusting.json",
     "compare/t_blocked_mx2.md: Variance components": "studies/results/blocked.json",
+    "compare/algorithms.md: How often it errs": "studies/results/tuned.json",
     "compare/algorithms.md: Where it comes from": "no measurement: the title of a paper",
     "compare/non_inferior.md: When it is valid": "no measurement: the page of the test has its error rates",
+    "compare/non_inferior.md: How often it errs": "studies/results/margins.json",
     "compare/tied_set.md: What it asks": "no measurement: what a level aims at",
     "compare/tied_set.md: When it is valid": "studies/results/calibration.json",
     "compare/power.md: When it is valid": "no measurement: tests/compare/test_power.py compares with the exact power",
+    "curves.md: How far to trust it": "studies/results/power_law.json",
     "dropping.md: How many repeats": "studies/results/stopping.json",
     "dropping.md: What dropping saves and costs, with five folds": "studies/results/dropping.json",
     "format.md: While it is being written": "no measurement: how batches are cut",
@@ -127,6 +135,8 @@ SOURCES = {
     "methods/three_way.md: What can go wrong": "no measurement: which notes appear",
     "methods/tt.md: What can go wrong": "no measurement: which notes appear",
     "methods/tt.md: Where it comes from": "no measurement: titles of papers",
+    "methods/metrics.md: The integrated Brier score": "studies/results/survival_curves.json",
+    "methods/wmc.md: Bias": "studies/results/corrections.json",
     "methods/wmc.md: What can go wrong": "no measurement: what Ding et al. (2014) found",
     "methods/wmc.md: Where it comes from": "no measurement: titles of papers",
     "promises.md: Files of strangers run no code": "no measurement: limits that tests/fuzz sets",
@@ -676,6 +686,50 @@ def test_adjusting_by_draws():
     study, heading = result("studies/results/adjusting.json"), "When it is valid"
     assert "\n".join(adjusting.page_rows(study)) in sections("compare/pairs.md")[heading]
     says("compare/pairs.md", heading, f"{study['data_sets']} data sets each, alpha 0.05")
+
+
+@pytest.mark.parametrize(
+    ("study", "page", "heading", "tables"),
+    [
+        (corrections, "methods/wmc.md", "Bias", [corrections.page_rows]),
+        (tuned, "compare/algorithms.md", "How often it errs", [lambda study: tuned.page_rows(study["rows"])]),
+        (margins, "compare/non_inferior.md", "How often it errs", [lambda study: margins.page_rows(study["rows"])]),
+        (power_law, "curves.md", "How far to trust it", [power_law.page_rows, power_law.noise_rows]),
+    ],
+    ids=["corrections", "tuned", "margins", "power_law"],
+)
+def test_pages_have_the_tables_and_sentences_of_small_studies(study, page, heading, tables):
+    found = result(f"studies/results/{study.__name__}.json")
+    for rows_of in tables:
+        assert "\n".join(rows_of(found)) in sections(page)[heading]
+    for sentence in study.words(found):
+        says(page, heading, sentence)
+
+
+def test_numbers_of_repetitions_of_small_studies():
+    n = {name: result(f"studies/results/{name}.json") for name in ("power_law", "survival_curves")}
+    says("curves.md", "How far to trust it", f"on {n['power_law']['data_sets']} simulated data sets each")
+    says("methods/metrics.md", BRIER, f"on {n['survival_curves']['data_sets']} simulated data sets each")
+
+
+def test_the_best_of_noise_is_too_good_by_every_estimate():
+    for row in result("studies/results/power_law.json")["noise"].values():
+        winner, fitted, corrected = (row[name][0] for name in ("winner", "IPL", "bbc"))
+        assert winner > fitted > corrected > 0
+    says("curves.md", "How far to trust it", "All three are too high here, `bbc` least.")
+
+
+BRIER = "The integrated Brier score"
+
+
+def test_the_integrated_brier_score_of_what_is_selected():
+    study = result("studies/results/survival_curves.json")
+    assert survival_curves.table(study["settings"]) in sections("methods/metrics.md")[BRIER]
+
+
+def test_tuned_algorithms_are_found_to_differ_as_often_as_the_page_says_first():
+    sentence = list(tuned.words(result("studies/results/tuned.json")))[-1]
+    says("compare/algorithms.md", "When it is valid", sentence)
 
 
 POWER_PAGE = "studies/power_curves.md"
