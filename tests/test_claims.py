@@ -21,6 +21,7 @@ import dropping
 import gaussians
 import interval_metrics
 import margins
+import never_selected
 import numpy as np
 import other_intervals
 import power_curves
@@ -100,6 +101,8 @@ SOURCES = {
     "compare/tied_set.md: When it is valid": "studies/results/calibration.json",
     "compare/power.md: When it is valid": "no measurement: tests/compare/test_power.py compares with the exact power",
     "curves.md: How far to trust it": "studies/results/power_law.json",
+    "dropping.md: What NeverSelected saves and costs": "studies/results/never_selected.json",
+    "dropping.md: Ending within a repeat": "studies/results/never_selected.json",
     "dropping.md: How many repeats": "studies/results/stopping.json",
     "dropping.md: What dropping saves and costs, with five folds": "studies/results/dropping.json",
     "format.md: While it is being written": "no measurement: how batches are cut",
@@ -695,21 +698,28 @@ def test_adjusting_by_draws():
         (tuned, "compare/algorithms.md", "How often it errs", [lambda study: tuned.page_rows(study["rows"])]),
         (margins, "compare/non_inferior.md", "How often it errs", [lambda study: margins.page_rows(study["rows"])]),
         (power_law, "curves.md", "How far to trust it", [power_law.page_rows, power_law.noise_rows]),
+        (never_selected, "dropping.md", "What NeverSelected saves and costs", [never_selected.simulated_rows]),
+        (never_selected, "dropping.md", "Ending within a repeat", [never_selected.ending_rows]),
     ],
-    ids=["corrections", "tuned", "margins", "power_law"],
+    ids=["corrections", "tuned", "margins", "power_law", "never_selected", "ending"],
 )
 def test_pages_have_the_tables_and_sentences_of_small_studies(study, page, heading, tables):
     found = result(f"studies/results/{study.__name__}.json")
     for rows_of in tables:
         assert "\n".join(rows_of(found)) in sections(page)[heading]
-    for sentence in study.words(found):
+    for sentence in study.words(found) if heading != "Ending within a repeat" else ():
         says(page, heading, sentence)
 
 
 def test_numbers_of_repetitions_of_small_studies():
-    n = {name: result(f"studies/results/{name}.json") for name in ("power_law", "survival_curves")}
+    n = {name: result(f"studies/results/{name}.json") for name in ("power_law", "survival_curves", "never_selected")}
     says("curves.md", "How far to trust it", f"on {n['power_law']['data_sets']} simulated data sets each")
     says("methods/metrics.md", BRIER, f"on {n['survival_curves']['data_sets']} simulated data sets each")
+    repetitions = n["never_selected"]["repetitions"]
+    says("dropping.md", "What NeverSelected saves and costs", f"with {repetitions} repetitions of each")
+    says("dropping.md", "Ending within a repeat", f"ten folds, {repetitions} times each")
+    assert all(abs(row["bias"]) < 2 * row["bias_se"] for row in n["never_selected"]["ending"].values())
+    says("dropping.md", "Ending within a repeat", "no bias here is more than two standard errors from 0")
 
 
 def test_the_best_of_noise_is_too_good_by_every_estimate():
