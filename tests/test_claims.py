@@ -147,6 +147,7 @@ SOURCES = {
     "run.md: Does the number come true?": "benchmarks/results/run.json",
     "run.md: Beside FLAML": "benchmarks/results/run.json",
     "speed.md: Large artifacts": "benchmarks/results/large.json",
+    "speed.md: Growth": "benchmarks/results/growth.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
     "spaces.md: Order": "benchmarks/results/spaces.json",
     "spaces.md: Time": "benchmarks/results/spaces.json",
@@ -873,6 +874,16 @@ def test_large_artifacts():
         before = f"{one['before_seconds']:.1f}", f"{one['before_megabytes']:,.0f}"
         ratio = f"{one['before_seconds'] / one['seconds']:.1f}"
         assert cells == [f"{one['seconds']:.1f}", f"{one['megabytes']:.0f}", *before, ratio]
+
+
+def test_growth():
+    measured, page = result("benchmarks/results/growth.json"), rows("speed.md", "Growth")
+    assert set(page) == set(measured)
+    for title, cells in page.items():
+        one = dict(measured[title])
+        slope = one.pop("slope")
+        sizes = ", ".join(f"{int(size):,}" for size in one)
+        assert cells == [sizes, ", ".join(f"{seconds:.2f}" for seconds in one.values()), f"{slope:.2f}"]
 
 
 def test_632_bootstrap():

@@ -569,4 +569,7 @@ def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
         return np.inf
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise invalid("complexity", "must give a number for each configuration", f"for {name!r} it gave {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number that no float can hold
+        return np.inf if value > 0 else -np.inf

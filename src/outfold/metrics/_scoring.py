@@ -22,7 +22,7 @@ from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores, layout, split_sizes
 from ..data.target import Target
 from ..exceptions import NeedError, invalid
-from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel, is_compact
+from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel, in_rows, is_compact
 from ..stats.rank_metrics import midranks
 from ..stats.resampling import BootstrapDraws, blocks, without_each
 from . import Metric, MetricLike
@@ -420,7 +420,7 @@ class Scoring:
 
 def _columns(data: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
     """The columns of (C, N[, K]) predictions, not copied where these are all of them."""
-    return np.ascontiguousarray(data if len(rows) == data.shape[1] else data[:, rows])
+    return in_rows(data if len(rows) == data.shape[1] else data[:, rows])
 
 
 def _wide(data: NDArray[Any]) -> NDArray[Any]:
