@@ -274,10 +274,20 @@ def test_merged_classes_get_a_free_name(frame, tmp_path):
 
 
 def test_classes_that_may_mean_missing_are_named(frame, tmp_path):
-    frame.loc[:9, "y"] = "NA"
+    frame.loc[:9, "y"] = "unknown"
     said = []
     run_on(frame, tmp_path, said=said, metric="accuracy")
-    assert "'NA' is taken as a class (10 rows); empty these cells if they have no label" in said
+    assert "'unknown' is taken as a class (10 rows); empty these cells if they have no label" in said
+
+
+def test_warnings_of_the_last_fit_are_one_note(frame, tmp_path, recwarn):
+    from sklearn.linear_model import LogisticRegression
+
+    said = []
+    space = of.Configs({"short": LogisticRegression(max_iter=1, C=1e6)})
+    run_on(frame, tmp_path, said=said, space=space, importance=True)
+    assert said.count("the fit on all rows gave warnings: ConvergenceWarning") == 1
+    assert not [str(found.message) for found in recwarn]
 
 
 def test_events_that_cannot_be_understood(frame, tmp_path):
