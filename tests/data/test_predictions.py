@@ -134,13 +134,6 @@ def test_labels_come_from_probabilities_and_known_thresholds():
     assert cut.scores("accuracy")[0, 0, 0] == 0.75
 
 
-def test_repeats_without_labels_have_fingerprints_of_their_own():
-    """The bytes of their labels and folds are zeros: 30 samples twice have as many of them as 40 samples once."""
-    designs = [(30, 2), (40, 1), (20, 4), (24, 3), (60, 1)]
-    marks = {of.from_arrays(None, np.zeros((n, 2, r)), response="pointwise").fingerprint for n, r in designs}
-    assert len(marks) == len(designs)
-
-
 def test_text_tells_a_person_what_is_inside():
     oof = of.from_arrays(["ill"] * 6 + ["well"] * 14, np.linspace(0, 1, 20), folds=np.arange(20) % 4, response="proba")
     text = str(oof)

@@ -471,9 +471,6 @@ def fingerprint(target: Target, folds: NDArray[np.int32], train: dict[tuple[int,
     if target.event is not None:
         h.update(np.packbits(target.event).tobytes())
     h.update(np.ascontiguousarray(folds, dtype="<i4").tobytes())
-    if target.task == "pointwise" and folds.shape[1] > 1:
-        # Without labels all bytes so far may be zeros: 30 samples twice would be as 40 samples once.
-        h.update(np.array(folds.shape, dtype="<i8").tobytes())
     for key in sorted(train or ()):
         h.update(np.concatenate([key, train[key]]).astype("<i4").tobytes())  # type: ignore[index]
     return h.hexdigest()
