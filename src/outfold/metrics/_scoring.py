@@ -27,6 +27,7 @@ from ..stats.rank_metrics import midranks
 from ..stats.resampling import BootstrapDraws, blocks, without_each
 from . import Metric, MetricLike
 from ._candidates import what_counts, with_losses
+from ._lookup import check_direction
 
 # Units left out one by one for the acceleration of a bootstrap; more are left out in as many parts.
 _JACKKNIFE = 2000
@@ -516,6 +517,7 @@ def recorded_metric(oof: Predictions, metric: MetricLike | None = None) -> Metri
 
 def selecting(oof: Predictions, metric: MetricLike | None = None, aggregate: Aggregate | None = None) -> Scoring:
     """The scores that select: by the recorded metric and aggregate, unless others are asked for."""
+    check_direction(oof.criterion.metric, metric)
     return Scoring(oof, recorded_metric(oof, metric), oof.criterion.aggregate if aggregate is None else aggregate)
 
 
