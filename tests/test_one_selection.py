@@ -529,5 +529,5 @@ def test_a_function_that_turns_the_recorded_direction_around_is_refused(tmp_path
             assert found.selecting_by(scorer).selection().name == search.selection_.name
             right = of.metrics.make(cost, greater_is_better=False)
             assert of.estimate.bbc(found, right, n_resamples=50).value > 0
-    with pytest.raises(NeedError, match="Give the scorer as you gave it, with its options, in Python"):
+    with pytest.raises(NeedError, match="Give the scorer as you gave it, with its options, in Python, not on"):
         of.estimate.bbc(of.load(tmp_path / "s.oof"))

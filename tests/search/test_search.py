@@ -738,7 +738,6 @@ BAD = {
     "scoring": ({"scoring": "acuracy"}, "did you mean 'accuracy'"),
     "a loss": ({"scoring": "log_loss"}, "Give scoring='neg_log_loss'"),
     "scoring of no kind": ({"scoring": 3}, "scoring must be a name"),
-    "metric of another task": ({"scoring": "r2"}, "r2 is for regression"),
     "refit": ({"refit": 3}, "refit must be True, False"),
     "rule and function": ({"refit": simplest_within_one_sd, "rule": of.select.best}, "both select"),
     "error_score": ({"error_score": "ignore"}, "error_score must be a number or 'raise'"),

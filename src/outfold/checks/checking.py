@@ -117,7 +117,7 @@ OF304 caution | a difference without variance | ours
 OF305 caution | test sets that share samples | Raschka 2018, sect. 4.9
     Use `t_training`, or `t_corrected` for scores without predictions.
 OF306 caution | margins of several folds in one area | Tsamardinos et al. 2018, footnote 2
-    Prefer configurations with `predict_proba`, or a test by folds.
+    Keep probabilities, or use a test by folds. In a search, `neg_log_loss` beside the other scorers keeps them.
 OF307 tip | many pairs without adjustment | Raschka 2018, sect. 4.5
     Use `adjust="holm"`, the default.
 OF308 tip | folds treated as one test set | Raschka 2018, sect. 4.8

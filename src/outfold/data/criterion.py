@@ -46,8 +46,8 @@ class LostFunction:
         """The error where the function itself is needed."""
         needed = f"these predictions were selected by the {what} {self.name!r}, a function that a file cannot hold"
         given = self.name if self.name.isidentifier() else "..."
-        where = "the scorer as you gave it, with its options" if what == "metric" else "the function itself"
-        remedy = f"Give {where}, in Python, not on the command line: `oof.selecting_by({what}={given})`. "
+        where = "the scorer as you gave it, with its options," if what == "metric" else "the function itself"
+        remedy = f"Give {where} in Python, not on the command line: `oof.selecting_by({what}={given})`. "
         return NeedError(needed, remedy=f"{remedy}With `{what}=...`, another {what} selects.")
 
 
