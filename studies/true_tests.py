@@ -115,11 +115,11 @@ def page(result: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield (
             f"{n:,} rows are cross-validated, {later:,} later ones are the true test. The rarer class has {shares[0]} of "
-            f"the former and {shares[1]} of the latter. The steady state is the mean of {rows[0]['repeats']} "
+            f"the former and {shares[1]} of the latter. The steady state is the mean of all "
             f"repeats{' (paper: 500); in brackets as printed' if data == 'ozone_8h' else ''}."
         )
         yield ""
-        yield from table(("learner", "folds", "canonical", "steady state", "true test"), _rows(rows))
+        yield from table(("learner", "folds", "repeats", "canonical", "steady state", "true test"), _rows(rows))
         yield ""
     yield "## Differences"
     yield ""
