@@ -82,9 +82,9 @@ hooks: $(VENV)/.dev  ## check every commit before it is made
 sklearn-suite: $(VENV)/.dev  ## run scikit-learn's own tests of its searches on SelectCV
 	$(BIN)/python tests/sklearn_suite/run.py $(SUITE)
 
-calibrate: $(VENV)/.dev  ## slow statistical checks, and five hundred faults
+calibrate: $(VENV)/.dev  ## slow statistical checks, five hundred faults and 20,000 spoilt files
 	$(BIN)/python -m pytest -m calibration tests/calibration
-	OUTFOLD_FAULTS=tests/faults/results.json $(BIN)/python -m pytest -m calibration tests/faults
+	OUTFOLD_FAULTS=tests/faults/results.json $(BIN)/python -m pytest -m calibration tests/faults tests/fuzz
 
 # Ray listens on every address of a machine, so that its tests run in a network of their own, which has loopback only.
 ray: $(VENV)/.dev  ## run the tests of Ray, which is large and so not installed by `make test`

@@ -49,7 +49,8 @@ html_css_files = ["site.css"]
 html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": []}
+# Pages with nothing below them would show an empty list.
+html_sidebars = {"index": [], "which-method": [], "faq": []}
 html_theme_options = {
     "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "text": "Outfold"},
     "header_links_before_dropdown": 8,

@@ -67,6 +67,10 @@ def words(study: dict[str, Any]) -> Iterator[str]:
     """What the page says of the table."""
     yield f"{study['repetitions']} data sets each, standard errors at most {_largest_error(study):.3f}"
 
+    means = {m: [row[m][0] for row in study["settings"].values()] for m in METHODS}
+    spans = [f"`{m}` is off by {min(v):+.3f} to {max(v):+.3f}" for m, v in means.items()]
+    yield f"Over these settings {', '.join(spans)}"
+
 
 def _largest_error(study: dict[str, Any]) -> float:
     return max(row[m][1] for row in study["settings"].values() for m in METHODS)

@@ -6,7 +6,7 @@ The simulations are those of that study, with fewer repetitions. On real data th
 A last part ends cross-validation within the repeat as soon as the interval is narrow enough (`stability.Width(after="fold")`), on
 the same simulations with ten folds: how many folds are done, and how biased the estimate is then.
 
-Usage: python studies/never_selected.py [DATA_FOLDER]     writes studies/results/never_selected.json
+Usage: python studies/never_selected.py [REPETITIONS [DATA_FOLDER]]     writes studies/results/never_selected.json
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 import dropping
 import numpy as np
+from harness.protocols import so_far
 
 import outfold as of
 
@@ -54,25 +55,25 @@ def ended(n: int, c: int, accuracy: float, width: float, seed: int) -> tuple[int
     oof = of.from_arrays(None, right, folds=np.arange(n) * FOLDS // n, response="pointwise")
     rule, last = of.stability.Width(width, after="fold"), FOLDS - 1
     for fold in range(FOLDS):
-        if rule.holds(dropping.so_far(oof, fold, {})):
+        if rule.holds(so_far(oof, fold)):
             last = fold
             break
-    early = of.estimate.bbc(dropping.so_far(oof, last, {}), "mean").value
+    early = of.estimate.bbc(so_far(oof, last), "mean").value
     return last + 1, early - accuracy, of.estimate.bbc(oof, "mean").value - accuracy
 
 
-def measure(folder: Path) -> dict[str, Any]:
-    out: dict[str, Any] = {"repetitions": REPETITIONS, "simulated": {}, "real": {}, "ending": {}}
+def measure(repetitions: int, folder: Path) -> dict[str, Any]:
+    out: dict[str, Any] = {"repetitions": repetitions, "simulated": {}, "real": {}, "ending": {}}
     for n, c, accuracy in ENDING:
         for width in WIDTHS:
-            done, early, whole = np.array([ended(n, c, accuracy, width, seed) for seed in range(REPETITIONS)]).T
-            error = early.std(ddof=1) / np.sqrt(REPETITIONS)
+            done, early, whole = np.array([ended(n, c, accuracy, width, seed) for seed in range(repetitions)]).T
+            error = early.std(ddof=1) / np.sqrt(repetitions)
             row = {"folds": done.mean(), "bias": early.mean(), "bias_se": error, "bias_of_all": whole.mean()}
             title = f"{n}; {c}; {accuracy}; {width}"
             out["ending"][title] = {key: round(float(value), 4) for key, value in row.items()}
             print(title, out["ending"][title], flush=True)
     for n, c, equal in dropping.SIMULATED:
-        rows = [dropping.simulated(n, c, equal, seed, rules=RULES) for seed in range(REPETITIONS)]
+        rows = [dropping.simulated(n, c, equal, seed, rules=RULES) for seed in range(repetitions)]
         for rule in RULES:
             title = f"{n}, {c}, {'all 0.8' if equal else 'Beta(9, 6)'}; {rule}"
             out["simulated"][title] = dropping.summary([row[rule] for row in rows])
@@ -82,6 +83,11 @@ def measure(folder: Path) -> dict[str, Any]:
         out["real"][f"all; {rule}"] = dropping.summary([row[rule] for row in searches])
         dropping.show(rule, out["real"][f"all; {rule}"])
     return out
+
+
+def simulated_rows(study: dict[str, Any]) -> Iterator[str]:
+    """The table of the simulations."""
+    yield from dropping.simulated_rows(study)
 
 
 def ending_rows(study: dict[str, Any]) -> Iterator[str]:
@@ -103,5 +109,6 @@ def words(study: dict[str, Any]) -> Iterator[str]:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared" / "data"
-    RESULT.write_text(json.dumps(measure(data), indent=1) + "\n")
+    asked = int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS
+    data = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(__file__).resolve().parents[2] / "shared" / "data"
+    RESULT.write_text(json.dumps(measure(asked, data), indent=1) + "\n")

@@ -37,6 +37,7 @@ _SOURCES = {
     "escape": "outfold.charts.svg",
     "render": "outfold.charts.svg",
     "tick_texts": "outfold.charts.svg",
+    "cells": "outfold.data",
     "Case": "outfold.checks.case",
     "CHECKS": "outfold.checks.checking",
     "baseline": "outfold.metrics._baseline",

@@ -16,14 +16,20 @@ from pathlib import Path
 import adjusting
 import blocked
 import confronting
+import corrections
 import dropping
 import gaussians
 import interval_metrics
+import margins
+import never_selected
 import numpy as np
 import other_intervals
 import power_curves
+import power_law
 import pytest
+import survival_curves
 import thresholds
+import tuned
 from harness.pages import WARNING
 
 ROOT = Path(__file__).parents[1]
@@ -87,11 +93,16 @@ SOURCES = {
     "compare/t_blocked_mx2.md: Degrees of freedom": "studies/results/calibration.json",
     "compare/pairs.md: When it is valid": "studies/results/adjusting.json",
     "compare/t_blocked_mx2.md: Variance components": "studies/results/blocked.json",
+    "compare/algorithms.md: How often it errs": "studies/results/tuned.json",
     "compare/algorithms.md: Where it comes from": "no measurement: the title of a paper",
     "compare/non_inferior.md: When it is valid": "no measurement: the page of the test has its error rates",
+    "compare/non_inferior.md: How often it errs": "studies/results/margins.json",
     "compare/tied_set.md: What it asks": "no measurement: what a level aims at",
     "compare/tied_set.md: When it is valid": "studies/results/calibration.json",
     "compare/power.md: When it is valid": "no measurement: tests/compare/test_power.py compares with the exact power",
+    "curves.md: How far to trust it": "studies/results/power_law.json",
+    "dropping.md: What NeverSelected saves and costs": "studies/results/never_selected.json",
+    "dropping.md: Ending within a repeat": "studies/results/never_selected.json",
     "dropping.md: How many repeats": "studies/results/stopping.json",
     "dropping.md: What dropping saves and costs, with five folds": "studies/results/dropping.json",
     "format.md: While it is being written": "no measurement: how batches are cut",
@@ -127,6 +138,8 @@ SOURCES = {
     "methods/three_way.md: What can go wrong": "no measurement: which notes appear",
     "methods/tt.md: What can go wrong": "no measurement: which notes appear",
     "methods/tt.md: Where it comes from": "no measurement: titles of papers",
+    "methods/metrics.md: The integrated Brier score": "studies/results/survival_curves.json",
+    "methods/wmc.md: Bias": "studies/results/corrections.json",
     "methods/wmc.md: What can go wrong": "no measurement: what Ding et al. (2014) found",
     "methods/wmc.md: Where it comes from": "no measurement: titles of papers",
     "promises.md: Files of strangers run no code": "no measurement: limits that tests/fuzz sets",
@@ -134,6 +147,7 @@ SOURCES = {
     "run.md: Does the number come true?": "benchmarks/results/run.json",
     "run.md: Beside FLAML": "benchmarks/results/run.json",
     "speed.md: Large artifacts": "benchmarks/results/large.json",
+    "speed.md: Growth": "benchmarks/results/growth.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
     "spaces.md: Order": "benchmarks/results/spaces.json",
     "spaces.md: Time": "benchmarks/results/spaces.json",
@@ -643,8 +657,25 @@ def test_everyday_searches():
     ratios = [f"{side}_{kind}" for side in ("kept", "dropping") for kind in ("wall", "cpu", "warm")]
     for key, cells in page.items():
         numbers = searches[key]
-        assert cells == [f"{numbers['seconds']:.1f}", *(ratio(numbers, name) for name in ratios)]
+        assert cells == [f"{numbers['seconds']:.1f}", *(ratio(numbers, name) for name in (*ratios, "loop_cpu"))]
         assert numbers["kept_same"] == 1
+    loops = sorted(searches[key]["loop_cpu"] for key in page if key[1] == "1")
+    middle = searches["all 18", "1"]["loop_cpu_median"]
+    times_of_loop = f"{loops[0]:.2f} to {loops[-1]:.2f} times that of the loop (median {middle:.2f})"
+    says("speed.md", heading, f"GridSearchCV's CPU time is {times_of_loop}.")
+    least = {
+        (side, jobs): searches["all 18", jobs][f"{side}_wall_least"] for side in ("kept", "dropping") for jobs in "12"
+    }
+    middles = {
+        (side, jobs): searches["all 18", jobs][f"{side}_wall_median"] for side in ("kept", "dropping") for jobs in "12"
+    }
+    # What the page says of the goals: met, and then missed.
+    assert min(least["dropping", jobs] for jobs in "12") >= 0.98
+    assert middles["kept", "2"] >= 1.3
+    assert max(least["kept", jobs] for jobs in "12") < 0.98
+    assert middles["kept", "1"] < 1.3
+    assert max(middles["dropping", jobs] for jobs in "12") < 2
+    assert max(searches["all 18", "2"][f"{side}_warm_least"] for side in ("kept", "dropping")) < 0.98
     other = sum(numbers["dropping_same"] == 0 for key, numbers in searches.items() if key in page)
     says("speed.md", heading, f"With dropping, another configuration won in {other} of the {len(page)} rows.")
     for jobs in ("1", "2"):
@@ -676,6 +707,57 @@ def test_adjusting_by_draws():
     study, heading = result("studies/results/adjusting.json"), "When it is valid"
     assert "\n".join(adjusting.page_rows(study)) in sections("compare/pairs.md")[heading]
     says("compare/pairs.md", heading, f"{study['data_sets']} data sets each, alpha 0.05")
+
+
+@pytest.mark.parametrize(
+    ("study", "page", "heading", "tables"),
+    [
+        (corrections, "methods/wmc.md", "Bias", [corrections.page_rows]),
+        (tuned, "compare/algorithms.md", "How often it errs", [lambda study: tuned.page_rows(study["rows"])]),
+        (margins, "compare/non_inferior.md", "How often it errs", [lambda study: margins.page_rows(study["rows"])]),
+        (power_law, "curves.md", "How far to trust it", [power_law.page_rows, power_law.noise_rows]),
+        (never_selected, "dropping.md", "What NeverSelected saves and costs", [never_selected.simulated_rows]),
+        (never_selected, "dropping.md", "Ending within a repeat", [never_selected.ending_rows]),
+    ],
+    ids=["corrections", "tuned", "margins", "power_law", "never_selected", "ending"],
+)
+def test_pages_have_the_tables_and_sentences_of_small_studies(study, page, heading, tables):
+    found = result(f"studies/results/{study.__name__}.json")
+    for rows_of in tables:
+        assert "\n".join(rows_of(found)) in sections(page)[heading]
+    for sentence in study.words(found) if heading != "Ending within a repeat" else ():
+        says(page, heading, sentence)
+
+
+def test_numbers_of_repetitions_of_small_studies():
+    n = {name: result(f"studies/results/{name}.json") for name in ("power_law", "survival_curves", "never_selected")}
+    says("curves.md", "How far to trust it", f"on {n['power_law']['data_sets']} simulated data sets each")
+    says("methods/metrics.md", BRIER, f"on {n['survival_curves']['data_sets']} simulated data sets each")
+    repetitions = n["never_selected"]["repetitions"]
+    says("dropping.md", "What NeverSelected saves and costs", f"with {repetitions} repetitions of each")
+    says("dropping.md", "Ending within a repeat", f"ten folds, {repetitions} times each")
+    assert all(abs(row["bias"]) < 2 * row["bias_se"] for row in n["never_selected"]["ending"].values())
+    says("dropping.md", "Ending within a repeat", "no bias here is more than two standard errors from 0")
+
+
+def test_the_best_of_noise_is_too_good_by_every_estimate():
+    for row in result("studies/results/power_law.json")["noise"].values():
+        winner, fitted, corrected = (row[name][0] for name in ("winner", "IPL", "bbc"))
+        assert winner > fitted > corrected > 0
+    says("curves.md", "How far to trust it", "All three are too high here, `bbc` least.")
+
+
+BRIER = "The integrated Brier score"
+
+
+def test_the_integrated_brier_score_of_what_is_selected():
+    study = result("studies/results/survival_curves.json")
+    assert survival_curves.table(study["settings"]) in sections("methods/metrics.md")[BRIER]
+
+
+def test_tuned_algorithms_are_found_to_differ_as_often_as_the_page_says_first():
+    sentence = list(tuned.words(result("studies/results/tuned.json")))[-1]
+    says("compare/algorithms.md", "When it is valid", sentence)
 
 
 POWER_PAGE = "studies/power_curves.md"
@@ -809,6 +891,16 @@ def test_large_artifacts():
         before = f"{one['before_seconds']:.1f}", f"{one['before_megabytes']:,.0f}"
         ratio = f"{one['before_seconds'] / one['seconds']:.1f}"
         assert cells == [f"{one['seconds']:.1f}", f"{one['megabytes']:.0f}", *before, ratio]
+
+
+def test_growth():
+    measured, page = result("benchmarks/results/growth.json"), rows("speed.md", "Growth")
+    assert set(page) == set(measured)
+    for title, cells in page.items():
+        one = dict(measured[title])
+        slope = one.pop("slope")
+        sizes = ", ".join(f"{int(size):,}" for size in one)
+        assert cells == [sizes, ", ".join(f"{seconds:.2f}" for seconds in one.values()), f"{slope:.2f}"]
 
 
 def test_632_bootstrap():

@@ -115,6 +115,13 @@ def test_corrected_t_from_first_principles():
     )
 
 
+def test_blocked_t_says_which_scores_it_refuses():
+    with pytest.raises(InputError, match=r"got shape \(3, 2\) with values that are not finite"):
+        intervals.blocked_t([[0.8, np.nan]] * 3)
+    with pytest.raises(InputError, match=r"got shape \(1, 2\)\."):
+        intervals.blocked_t([[0.8, 0.9]])
+
+
 def test_blocked_t_is_the_interval_of_the_test_against_0():
     scores = np.array([[0.81, 0.78], [0.84, 0.80], [0.79, 0.80]])
     by_hand = scores.mean() + stats.t.ppf([0.025, 0.975], 5) * np.sqrt(np.sum((scores - scores.mean()) ** 2) / 6)

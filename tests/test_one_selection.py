@@ -505,3 +505,29 @@ def test_a_store_of_an_earlier_schema_is_continued(tmp_path):
     assert of.load(path).criterion.metric == "accuracy"
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
+
+
+def test_a_function_that_turns_the_recorded_direction_around_is_refused(tmp_path):
+    """Less of the cost is better; the plain function would select the dearest configuration."""
+
+    def cost(y, predicted, price=5):
+        return float(np.mean(np.where(predicted < y, price, 1.0) * (predicted != y)))
+
+    X, y = data()
+    scorer = make_scorer(cost, greater_is_better=False, price=10)
+    search = of.SelectCV(SVC(), GRID, scoring=scorer, cv=6, drop=False).fit(X, y)
+    search.oof_.save(tmp_path / "s.oof")
+    for oof in (search.oof_, of.load(tmp_path / "s.oof")):
+        oof.save(tmp_path / "again.oof")
+        for found in (oof, of.load(tmp_path / "again.oof")):
+            with pytest.raises(
+                InputError, match="'cost', of which less is better; of a plain function, greater is better"
+            ):
+                of.estimate.bbc(found, cost)
+            with pytest.raises(InputError, match="with its options"):
+                found.selecting_by(cost)
+            assert found.selecting_by(scorer).selection().name == search.selection_.name
+            right = of.metrics.make(cost, greater_is_better=False)
+            assert of.estimate.bbc(found, right, n_resamples=50).value > 0
+    with pytest.raises(NeedError, match="Give the scorer as you gave it, with its options, in Python"):
+        of.estimate.bbc(of.load(tmp_path / "s.oof"))

@@ -194,3 +194,10 @@ def test_steps_inside_of_others_are_known():
 def test_without_the_text_of_estimators_the_step_is_not_checked():
     oof = of.from_arrays(None, np.eye(4)[:, :2], response="pointwise", params=[{"C": 1}, {"C": 2}])
     assert select.within(50, "svc__C")(oof, "mean").name == "config 0"
+
+
+def test_a_complexity_that_no_float_can_hold_is_beyond_all_others():
+    oof = of.simulate.correctness(40, 3, accuracy=0.7).oof
+    for sign, name in ((1, "config 1"), (-1, "config 0")):
+        complexity = {"config 0": sign * 10**400, "config 1": 5, "config 2": 6}
+        assert select.within(100, complexity=complexity)(oof, "mean").name == name

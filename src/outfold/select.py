@@ -28,7 +28,7 @@ from .exceptions import InputError, got, invalid
 from .metrics import MetricLike
 from .metrics._baseline import baseline
 from .metrics._candidates import lost, running, why_not
-from .metrics._lookup import by_name
+from .metrics._lookup import by_name, check_direction
 from .metrics._scoring import Scoring, bind, sample_bootstrap, selecting
 from .requirements import check_predictions, requires
 from .results import Leaderboard, Selection, TiedSet
@@ -401,6 +401,7 @@ def recorded_rule(oof: Predictions, rule: RuleLike = None) -> Rule:
 
 def criterion_of(oof: Predictions, metric: MetricLike | None, aggregate: Aggregate | None, rule: RuleLike) -> Criterion:
     """The record of the predictions with those parts replaced that are given; refused where they cannot select."""
+    check_direction(oof.criterion.metric, metric)
     given = None if metric is None else by_name(metric, oof.target.task)
     if given is not None:
         bind(
@@ -569,4 +570,7 @@ def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
         return np.inf
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise invalid("complexity", "must give a number for each configuration", f"for {name!r} it gave {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number that no float can hold
+        return np.inf if value > 0 else -np.inf

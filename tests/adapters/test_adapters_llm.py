@@ -142,15 +142,132 @@ def test_logs_of_one_model_are_told_apart_by_their_arguments(tmp_path):
     assert named.configs == ("first", "second")
 
 
+def inspect_log(path, scores, *, status="success", **facts):
+    """A log with one sample for each score of the scorer ``s``."""
+    samples = [{"id": i, "epoch": 1, "scores": {"s": score} if score else {}} for i, score in enumerate(scores)]
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"status": status, "eval": {"model": "m", "task": "t"} | facts, "samples": samples}))
+    return path
+
+
+def values(*numbers):
+    return [{"value": number} for number in numbers]
+
+
+def test_the_folder_of_a_set_of_evaluations(tmp_path):
+    inspect_log(tmp_path / "a.json", values(1, 0), model="a")
+    inspect_log(tmp_path / "b.json", values(0, 0), model="b")
+    # What `inspect eval-set` writes beside the logs.
+    (tmp_path / "eval-set.json").write_text('{"eval_set_id": "x", "tasks": []}')
+    (tmp_path / "logs.json").write_text('{"a.json": {"status": "success"}}')
+    assert read_inspect(tmp_path).configs == ("a", "b")
+    with pytest.raises(InputError, match=r"eval-set.json must be a log of Inspect; it has no part 'eval'"):
+        read_inspect(tmp_path / "eval-set.json")
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "logs.json").write_text("{}")
+    with pytest.raises(FileError, match=r"others holds no logs of Inspect \(.eval or .json\)"):
+        read_inspect(tmp_path / "others")
+
+
+def test_items_of_several_tasks_are_not_mixed_up(tmp_path):
+    for model, shift in (("a", 0), ("b", 1)):
+        for task, score in (("sums", 4), ("words", 6)):
+            inspect_log(tmp_path / f"{model}-{task}.json", values(score, score + shift), model=model, task=task)
+    oof = read_inspect(tmp_path)
+    assert oof.configs == ("a", "b")
+    assert oof.samples.tolist() == ["sums:0", "sums:1", "words:0", "words:1"]
+    assert oof.data[0].tolist() == [[4, 4, 6, 6], [4, 5, 6, 7]]
+    assert read_inspect(tmp_path, task="words").samples.tolist() == ["0", "1"]
+    with pytest.raises(InputError, match="task must name one of the tasks: sums, words; got 'other'"):
+        read_inspect(tmp_path, task="other")
+    named = {name: [tmp_path / f"{name}-{task}.json" for task in ("sums", "words")] for name in "ab"}
+    assert np.array_equal(read_inspect(named).data, oof.data)
+
+
+def test_prompts_that_are_tasks_answer_the_same_items_if_a_dict_names_them(tmp_path):
+    logs = {name: inspect_log(tmp_path / f"{name}.json", values(1, 0), task=name) for name in ("short", "long")}
+    oof = read_inspect(logs)
+    assert (oof.configs, oof.samples.tolist()) == (("short", "long"), ["0", "1"])
+    rows = [{"doc_id": i, "metrics": ["acc"], "acc": 1} for i in range(2)]
+    for name in logs:
+        logs[name] = tmp_path / f"samples_{name}_2026-01-01T00-00-00.jsonl"
+        logs[name].write_text("\n".join(map(json.dumps, rows)))
+    oof = read_lm_eval(logs)
+    assert (oof.configs, oof.samples.tolist()) == (("short", "long"), ["0", "1"])
+
+
+def test_several_logs_of_one_name_are_epochs_of_inspect(tmp_path):
+    logs = [inspect_log(tmp_path / f"{i}.json", values(i, 1)) for i in range(3)]
+    oof = read_inspect({"m": logs})
+    assert oof.data[:, 0].tolist() == [[0, 1], [1, 1], [2, 1]]
+    assert read_inspect(logs).configs == ("m (0)", "m (1)", "m (2)")
+    other = inspect_log(tmp_path / "other.json", values(1, 1), model="n")
+    with pytest.raises(InputError, match="the logs that you name 'm' are of several models: m, n"):
+        read_inspect({"m": [*logs, other]})
+
+
+def test_an_evaluation_that_was_run_again_counts_once(tmp_path):
+    inspect_log(tmp_path / "first.json", [{"value": 1}, None], status="error", task_id="x")
+    inspect_log(tmp_path / "again.json", values(1, 0), task_id="x")
+    assert read_inspect(tmp_path).configs == ("m",)
+    (tmp_path / "again.json").unlink()
+    with pytest.raises(InputError, match="'m' has no score for item 1"):
+        read_inspect([tmp_path / "first.json", inspect_log(tmp_path / "b.json", values(1, 1), model="b")])
+
+
+def test_logs_of_one_model_are_named_by_the_settings_that_differ(tmp_path):
+    same = {"task_args": {"n": 5}, "solver": "generate"}
+    for name, warm in (("cold", 0), ("warm", 1)):
+        inspect_log(tmp_path / f"{name}.json", values(1), **same, model_generate_config={"temperature": warm})
+    assert read_inspect(tmp_path).configs == ("m (temperature=0)", "m (temperature=1)")
+
+
+def test_one_of_several_values_of_a_scorer(tmp_path):
+    log = inspect_log(tmp_path / "log.json", [{"value": {"style": "C", "facts": i, "odd": None}} for i in range(3)])
+    assert read_inspect(log, scorer="s.facts").data[0, 0].tolist() == [0, 1, 2]
+    assert read_inspect(log, scorer="s.style").data[0, 0].tolist() == [1, 1, 1]
+    with pytest.raises(InputError, match=r"scorer must name one of the scorers: s.facts, s.odd, s.style"):
+        read_inspect(log)
+
+
+def test_samples_without_a_score_and_invalid_ones_are_missing(tmp_path):
+    log = inspect_log(tmp_path / "log.json", values(float("nan"), 1, 1, 1))
+    content = json.loads(log.read_text())
+    content["samples"][1]["invalidation"] = {"author": "me"}
+    log.write_text(json.dumps(content))
+    assert read_inspect(log, missing="drop").samples.tolist() == ["2", "3"]
+    none = inspect_log(tmp_path / "none.json", [None, None])
+    with pytest.raises(InputError, match="no sample in these logs has a score"):
+        read_inspect(none)
+
+
+def test_an_eval_file_that_was_written_to_twice_or_not_to_its_end(tmp_path):
+    path = tmp_path / "log.eval"
+    first, second = (json.dumps({"id": 1, "scores": {"s": {"value": score}}}) for score in (0, 1))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("samples/1_epoch_1.json", first)
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("samples/1_epoch_1.json", second)
+        archive.writestr("header.json", EVAL)
+    assert read_inspect(path).data.tolist() == [[[1]]]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_journal/start.json", EVAL)
+    with pytest.raises(FileError, match=r"log.eval has no header.json, which Inspect writes when an evaluation ends"):
+        read_inspect(path)
+
+
 def test_letters_numbers_and_what_is_neither(tmp_path):
     samples = [{"id": i, "epoch": 1, "scores": {"s": {"value": v}}} for i, v in enumerate(["C", "P", "N", True, 0.25])]
     path = tmp_path / "log.json"
     path.write_text(json.dumps({"eval": {"model": "m"}, "samples": samples}))
     assert read_inspect(path).data[0, 0].tolist() == [1, 0.5, 0, 1, 0.25]
-    samples.append({"id": 9, "scores": {"s": {"value": {"a": 1}}}})
-    path.write_text(json.dumps({"eval": {"model": "m"}, "samples": samples}))
-    with pytest.raises(InputError, match="the value of 's' must be one number for each item"):
-        read_inspect(path)
+    words = ["yes", "NO", "True", "0.75", "-1e2"]
+    log = inspect_log(tmp_path / "words.json", [{"value": word} for word in words])
+    assert read_inspect(log).data[0, 0].tolist() == [1, 0, 1, 0.75, -100]
+    for value in ([1, 0], "good", "nan"):
+        log = inspect_log(tmp_path / "other.json", [{"value": value}])
+        with pytest.raises(InputError, match="the value of 's' must be one number for each item"):
+            read_inspect(log)
     path.write_text(json.dumps({"eval": {"model": "m"}}))
     with pytest.raises(InputError, match=r"log.json has no samples"):
         read_inspect(path)
@@ -283,6 +400,24 @@ def test_repeats_of_promptfoo_are_found_where_some_test_cases_are_equal(tmp_path
     asked = ["a", "a", "b", "b", "a", "a"]
     rows = [promptfoo_row(0, t, t, vars={"q": q}) for t, q in enumerate(asked)]
     assert read_rows(tmp_path / "out.json", rows).data[:, 0].T.tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_rows_of_promptfoo_whose_provider_failed_have_no_score(tmp_path):
+    rows = [promptfoo_row(0, t, t) for t in range(5)]
+    rows[1] |= {"error": "Expected output to contain x", "failureReason": 1}  # an answer that is wrong
+    rows[2] |= {"error": "429 Too many requests", "failureReason": 2}
+    rows[3] |= {"error": "Expected output to contain x", "gradingResult": {"pass": False}}  # files of older versions
+    rows[4] |= {"error": "429 Too many requests"}
+    with pytest.raises(InputError, match=r"'acme:x' has no score .* leave out the 2 of 5 items"):
+        read_rows(tmp_path / "out.json", [*rows, *(row | {"promptIdx": 1, "failureReason": 0} for row in rows)])
+    oof = read_promptfoo(tmp_path / "out.json", missing="drop")
+    assert oof.data[0, 0].tolist() == [0, 1, 3]
+
+
+def test_prompts_of_older_promptfoo_are_named_as_displayed(tmp_path):
+    prompts = {0: {"raw": "Be short: 1+1", "display": "Be short: {{q}}"}, 1: {"raw": "1+1", "display": "{{q}}"}}
+    rows = [{"prompt": prompts[p], "vars": {"q": t}, "success": True, "score": p} for t in range(2) for p in (0, 1)]
+    assert read_rows(tmp_path / "out.json", rows).configs == ("Be short: {{q}}", "{{q}}")
 
 
 def test_two_runs_of_promptfoo_are_repeats(tmp_path):
@@ -421,6 +556,6 @@ def test_the_command_line_reads_logs(tmp_path, capsys):
     assert main(["tied", str(out), "--resamples", "100"]) == 0
     assert main(["read", str(SAMPLES / "inspect"), "--from", "inspect", "--filter", "x", "-o", str(out)]) == 2
     assert (
-        "--filter is not an option of --from inspect, which takes --scorer, --group, --missing"
+        "--filter is not an option of --from inspect, which takes --task, --scorer, --group, --missing"
         in capsys.readouterr().err
     )

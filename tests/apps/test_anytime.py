@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
-from outfold.apps.anytime import AnytimeSearch, Found, _Waves, kind_of_model, words_for_stop
+from outfold.apps.anytime import AnytimeSearch, Found, _expected, _Spent, _Waves, kind_of_model, words_for_stop
 from outfold.apps.stopping import Stop
 from outfold.fitting.configs import Configs
 
@@ -231,6 +231,13 @@ def test_a_block_for_which_there_is_no_time_is_cut(space, blocks):
     assert waves.take(1.0, lambda name: 2.0, 8.5) == ["logit(C=1)", "logit(C=100)"]
     assert waves.take(1.0, lambda name: 2.0, 3.0) == ["bayes(var_smoothing=1)"]
     assert len(waves.left) == len(space) - 6
+
+
+def test_one_dropped_configuration_does_not_make_its_kind_cheap():
+    dropped, whole = _Spent(3.0, 3, 10), _Spent(10.0, 10, 10)
+    assert _expected([whole, whole]) == 10.0
+    assert _expected([dropped]) == pytest.approx(10 * (0.3 + 1) / 2)
+    assert _expected([dropped] * 12) == pytest.approx(10 * (0.3 * 12 + 1) / 13)
 
 
 def test_words_for_a_search_that_was_stopped(space):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import ExtraTreesClassifier
 
 import outfold as of
 from extras import pd
-from internals import report_again, run
+from internals import report_again, run, seeds_of
 from outfold.exceptions import InputError, OutfoldError
 from outfold.learners import spaces
 
@@ -273,10 +274,20 @@ def test_merged_classes_get_a_free_name(frame, tmp_path):
 
 
 def test_classes_that_may_mean_missing_are_named(frame, tmp_path):
-    frame.loc[:9, "y"] = "NA"
+    frame.loc[:9, "y"] = "unknown"
     said = []
     run_on(frame, tmp_path, said=said, metric="accuracy")
-    assert "'NA' is taken as a class (10 rows); empty these cells if they have no label" in said
+    assert "'unknown' is taken as a class (10 rows); empty these cells if they have no label" in said
+
+
+def test_warnings_of_the_last_fit_are_one_note(frame, tmp_path, recwarn):
+    from sklearn.linear_model import LogisticRegression
+
+    said = []
+    space = of.Configs({"short": LogisticRegression(max_iter=1, C=1e6)})
+    run_on(frame, tmp_path, said=said, space=space, importance=True)
+    assert said.count("the fit on all rows gave warnings: ConvergenceWarning") == 1
+    assert not [str(found.message) for found in recwarn]
 
 
 def test_events_that_cannot_be_understood(frame, tmp_path):
@@ -326,3 +337,27 @@ def test_a_past_date_that_is_a_feature_comes_with_one_note(frame, tmp_path):
     notes = [text for text in said if "outside the training range" in text]
     assert len(notes) == 1
     assert "--drop-columns admitted" in notes[0]
+
+
+def test_several_seeds(frame, tmp_path):
+    from outfold.exceptions import StoreMismatchError
+
+    def forest(X, y, task):
+        return of.grid("trees", ExtraTreesClassifier(3, min_samples_leaf=5), max_depth=[2, 4])
+
+    found = run_on(frame, tmp_path, space=forest, seeds=3, importance=True)
+    table = pd.DataFrame({"x": frame["x"], "z": frame["z"]})
+    model = of.load_model(tmp_path / "out")
+    assert len(model.estimator.estimators_) == 3
+    depth = {"trees(max_depth=2)": 2, "trees(max_depth=4)": 4}[found.estimate.selected]
+    made = [ExtraTreesClassifier(3, min_samples_leaf=5, max_depth=depth, random_state=s) for s in seeds_of(3, 0)]
+    expected = np.mean([one.fit(table, frame["y"]).predict_proba(table)[:, 1] for one in made], axis=0)
+    np.testing.assert_allclose(model.predict_proba(table)[:, 1], expected, atol=1e-12)
+    falls = {row["name"]: row["mean"] for row in found.page.importance}
+    assert falls["x"] > falls["z"]
+    oof = of.load(tmp_path / "out" / "run.oof")
+    assert oof.blocks["seeds"].n_repeats == 3 * oof.n_repeats
+    again = run_on(frame, tmp_path, space=forest, seeds=3)
+    assert again.estimate.value == found.estimate.value
+    with pytest.raises(StoreMismatchError, match=r"seeds=3 \(now seeds=1\).*Use another out"):
+        run_on(frame, tmp_path, space=forest)

@@ -457,6 +457,7 @@ def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, mon
             "must be a whole number, such as 20; got auto. Only collect(",
         ),
         (["--target", "outcome", "--repeats", "x"], 2, "must be a whole number, such as 20; got x\n"),
+        (["--target", "outcome", "--seeds", "0"], 2, "--seeds must be a whole number of at least 1; got 0.\n"),
         (["--target", "outcome", "--folds", "1"], 2, "--folds must be a whole number of at least 2; got 1.\n"),
         (
             ["--target", "outcome", "--folds", "500"],
@@ -659,14 +660,49 @@ def target_of(tmp_path, cells, **options):
     return table, notes
 
 
-def test_words_for_missing_may_be_classes(tmp_path):
+def test_words_for_missing_are_no_classes(tmp_path):
     table, notes = target_of(tmp_path, ["NA", "EU", "None", "nan", "", "EU", "NA"])
-    assert table.y.tolist() == ["NA", "EU", "None", "nan", "EU", "NA"]
-    assert notes[0] == "left out 1 row without a value of 'y'"
-    assert "'NA' is taken as a class (2 rows); empty these cells if they have no label" in notes
+    assert table.y.tolist() == ["EU", "None", "EU"]
+    what = (
+        "left out 4 rows without a value of 'y' ('NA', 'nan' count as none); if it is a label, write it in another way"
+    )
+    assert notes[0] == what
+    assert [(part.n, part.why) for part in table.left_out] == [
+        (4, what.partition("left out 4 rows ")[2].partition(";")[0])
+    ]
+
+
+def test_two_words_are_two_classes_whatever_they_mean(tmp_path):
     table, notes = target_of(tmp_path, ["None", "nan", "None", "nan"])
     assert table.y.tolist() == ["None", "nan", "None", "nan"]
     assert notes == []
+
+
+def test_a_word_that_may_mean_missing_is_named(tmp_path):
+    table, notes = target_of(tmp_path, ["US", "EU", "unknown", "EU", "US"])
+    assert table.y.tolist() == ["US", "EU", "unknown", "EU", "US"]
+    assert "'unknown' is taken as a class (1 row); empty these cells if they have no label" in notes
+
+
+def test_few_words_among_many_numbers_are_no_labels(tmp_path):
+    numbers = [f"{i / 4:.2f}" for i in range(40)]
+    table, notes = target_of(tmp_path, [*numbers, "not done", "NA"])
+    assert (table.task, table.y.tolist()) == ("regression", [i / 4 for i in range(40)])
+    assert notes[0] == "left out 2 rows without a value of 'y' ('not done', 'NA' count as none)"
+    few, _ = target_of(tmp_path, ["1", "2", "3", "high", "1", "2", "3", "high", "1", "2"])
+    assert few.y.tolist() == ["1", "2", "3", "high", "1", "2", "3", "high", "1", "2"]
+
+
+def test_codes_are_classes(tmp_path):
+    table, _ = target_of(tmp_path, ["01", "02", "10", "01", "02", "10"])
+    assert table.y.tolist() == ["01", "02", "10", "01", "02", "10"]
+
+
+def test_a_target_of_names_is_refused(tmp_path):
+    with pytest.raises(
+        InputError, match=r"the target .y. has 30 classes in 40 rows .* repeat too seldom\. Name another"
+    ):
+        target_of(tmp_path, [f"Mr {i % 30}" for i in range(40)])
 
 
 def test_words_for_missing_among_numbers_are_missing(tmp_path):

@@ -158,3 +158,15 @@ def test_suffixes_are_two_texts(suffixes):
     oof = of.from_arrays([0, 1, 0, 1], np.array([[0.1, 0.2], [0.9, 0.8], [0.3, 0.1], [0.7, 0.6]]), response="proba")
     with pytest.raises(of.exceptions.InputError, match="suffixes must be two different endings"):
         oof.join(oof, suffixes=suffixes)
+
+
+def test_joined_predictions_say_what_selects_where_that_changed():
+    one, other = make_predictions("roc_auc"), make_predictions("roc_auc")
+    other = replace(other, configs=tuple(f"other {name}" for name in other.configs))
+    assert not (one | other).notes
+    assert not (one.selecting_by("log_loss") | other.selecting_by("log_loss")).notes
+    joined = one.selecting_by("log_loss") | other.selecting_by("accuracy", aggregate="fold")
+    (note,) = [note for note in joined.notes if note.code == "OF109"]
+    for score in ("pooled log loss", "mean accuracy over folds", "pooled AUC"):
+        assert score in note.text
+    assert joined.selection().rule.startswith("best pooled AUC")

@@ -40,12 +40,57 @@ def test_a_sample_drawn_more_often_than_a_byte_can_say():
     assert counts.sum() == 2 * n
 
 
+# Odd numbers of draws leave half of a random number over, and 65,537 = 2**16 + 1 has many words that are refused.
+@pytest.mark.parametrize("n", [2, 3, 512, 1001, 65_537, 300_001])
+@pytest.mark.parametrize("b", [1, 3])
+def test_compiled_draws_are_those_of_numpy(n, b):
+    pytest.importorskip("numba")
+    ours, theirs = np.random.default_rng(n + b), np.random.default_rng(n + b)
+    counts = np.empty((b, n), dtype=np.uint8)
+    assert internals.resampling._count_words(internals.compiling.load("drawing"), ours, counts)
+    drawn = theirs.integers(0, n, size=(b, n), dtype=np.int32)
+    np.testing.assert_array_equal(counts, [np.bincount(row, minlength=n) for row in drawn])
+    # Both generators go on alike.
+    np.testing.assert_array_equal(*(rng.integers(0, n, size=101, dtype=np.int32) for rng in (ours, theirs)))
+
+
+def test_compiled_draws_after_half_a_number_are_those_of_numpy(monkeypatch):
+    pytest.importorskip("numba")
+    loops = internals.compiling.load("drawing")
+    monkeypatch.setattr(internals.resampling, "load_if_worth", lambda name, steps: loops)
+    ours, theirs = np.random.default_rng(1), np.random.default_rng(1)
+    for n in (101, 64, 101, 70_001, 5):  # an odd number of draws, and then again
+        found = internals.resampling._count_draws(ours, 1, n)
+        np.testing.assert_array_equal(found[0], np.bincount(theirs.integers(0, n, n, dtype=np.int32), minlength=n))
+
+
+def test_compiled_draws_of_which_a_byte_runs_over(monkeypatch):
+    pytest.importorskip("numba")
+    loops = internals.compiling.load("drawing")
+    counts, words = np.zeros((1, 512), dtype=np.uint8), np.zeros(512, dtype=np.uint32)
+    drawing = np.empty(loops.AHEAD, dtype=np.int64)
+    assert loops.count_words(words[:255], counts, 0, drawing) == 255
+    assert loops.count_words(words[255:], counts, 255, drawing) == -1
+
+    class Full:
+        AHEAD = loops.AHEAD
+        count_words = staticmethod(lambda words, counts, drawn, drawing: -1)
+
+    monkeypatch.setattr(internals.resampling, "load_if_worth", lambda name, steps: Full)
+    found = internals.resampling._count_draws(np.random.default_rng(3), 2, 900)
+    drawn = np.random.default_rng(3).integers(0, 900, size=(2, 900), dtype=np.int32)
+    np.testing.assert_array_equal(found, [np.bincount(row, minlength=900) for row in drawn])
+
+
 def test_blocks_that_come_together_are_the_blocks():
     alone, several = (internals.BootstrapDraws(70_000, 5, compact=compact) for compact in (False, True))
     apart, together = list(alone.blocks(250)), list(several.blocks(250))
     assert [len(block) for block in apart] == [239, 11]
     assert [len(block) for block in together] == [250]
     np.testing.assert_array_equal(np.concatenate(apart), together[0])
+    again = list(several.blocks(250, first_alone=True))
+    assert [len(block) for block in again] == [239, 11]
+    np.testing.assert_array_equal(np.concatenate(again), together[0])
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
@@ -91,7 +136,68 @@ def test_areas_are_exact_whatever_the_type_of_the_sums(heaviest, levels):
         np.testing.assert_array_equal(alone, twice[config])
 
 
+def test_areas_of_short_floats_with_ties_signs_and_ends():
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(0)
+    tied = rng.choice(np.array([-np.inf, -2.5, -1e-40, -0.0, 0.0, 1e-40, 3.0, np.inf], dtype=np.float32), (2, 500))
+    scores = np.concatenate([tied, rng.normal(0, 1, (2, 500)).astype(np.float32), np.zeros((1, 500), np.float32)])
+    positive, weights = rng.random(500) < 0.4, rng.integers(0, 4, (40, 500)).astype(np.uint8)
+    lanes = internals.compiling.load("lanes")
+    short, long = (internals.rank_metrics.AucKernel(scores.astype(t), positive) for t in (np.float32, np.float64))
+    twice = short._compiled_lanes(lanes, weights)
+    np.testing.assert_array_equal(twice, long._compiled_lanes(lanes, weights))
+    np.testing.assert_array_equal(twice, short._numpy_lanes(weights))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2000), (40, 1030)])
+def test_rows_are_side_by_side_whatever_they_were(shape):
+    wide = np.random.default_rng(0).random(shape, dtype=np.float32)
+    for given in (wide, np.asfortranarray(wide), np.repeat(wide, 2, axis=1)[:, ::2], wide[::-1]):
+        found = internals.kernels.in_rows(given)
+        assert found.flags.c_contiguous
+        np.testing.assert_array_equal(found, given)
+
+
+def test_equal_configurations_are_found_in_samples_by_configurations():
+    columns = np.random.default_rng(0).random((60, 40))
+    columns[:, 33] = columns[:, 3]
+    first, inverse = internals.distinct(columns.T)
+    assert first.tolist() == [j for j in range(40) if j != 33]
+    assert inverse[33] == 3
+
+
 # -- predictions ------------------------------------------------------------------------------------------
+
+
+def test_cells_mark_the_samples_that_they_hold_out():
+    rng = np.random.default_rng(0)
+    for share in (0.0, 0.5, 0.9, 1.0):
+        folds = rng.integers(-1, 4, (30, 3)).astype(np.int32)
+        cells = rng.random((5, 3, 4)) < share
+        expected = np.array([[[f >= 0 and own[r, f] for f in folds[:, r]] for own in cells] for r in range(3)])
+        np.testing.assert_array_equal(internals.cells.cell_mask(folds, cells), expected)
+        every = internals.cells.cell_mask(np.abs(folds), cells)
+        np.testing.assert_array_equal(every, [[own[r, np.abs(folds[:, r])] for own in cells] for r in range(3)])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_parts_of_predictions_are_all_of_them(monkeypatch, order):
+    monkeypatch.setattr(internals.cells, "_PART", 20)
+    rng = np.random.default_rng(0)
+    data = np.array(rng.random((2, 5, 30)), order=order)
+    for done in (rng.random(data.shape) < 0.6, np.broadcast_to(np.True_, data.shape), np.zeros(data.shape, bool)):
+        found = np.concatenate([values.ravel() for values in internals.cells.parts(data, done)])
+        np.testing.assert_array_equal(np.sort(found), np.sort(data[done]))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("response", ["score", "proba", "value", "pointwise"])
+@pytest.mark.parametrize("copy", [False, True])
+def test_one_number_that_cannot_be_used_is_found(bad, response, copy):
+    y, P = predictions(400, 7)
+    P[123, 4] = bad
+    with pytest.raises(of.exceptions.InputError, match="1 predictions are NaN or infinite, the first for sample 123"):
+        of.from_arrays(y * 1.0, P, response=response, copy=copy)
 
 
 def test_floats_are_not_copied_if_asked():

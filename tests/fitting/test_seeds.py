@@ -359,3 +359,24 @@ def test_scores_of_models_are_averaged(data):
     train = oof.splits.train_rows(0, 1)
     models = [Shaken(random_state=s).fit(X[train], y[train]) for s in seeds_of(3, 0, 0, 1)]
     assert oof.live_scores["mean"][0, 0, 1] == pytest.approx(np.mean([m.means_[0, 0] for m in models]))
+
+
+def test_refit_of_several_survival_models():
+    ensemble = pytest.importorskip("sksurv.ensemble")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.empty(60, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = rng.random(60) < 0.7, rng.exponential(np.exp(-X[:, 0]))
+    forest = {"forest": ensemble.RandomSurvivalForest(n_estimators=5)}
+    oof = collect(forest, X, y, Plan(3), seeds=2)
+    model = refit(oof, forest, X, y)
+    assert oof.response == "survival"
+    each = [ensemble.RandomSurvivalForest(5, random_state=s).fit(X, y) for s in seeds_of(2, 0)]
+    np.testing.assert_allclose(model.predict(X), np.mean([one.predict(X) for one in each], axis=0))
+    at = np.quantile(y["time"], [0.2, 0.5, 0.8])
+    expected = np.mean([[[step(t) for t in at] for step in one.predict_survival_function(X)] for one in each], axis=0)
+    found = [[step(t) for t in at] for step in model.predict_survival_function(X)]
+    np.testing.assert_allclose(found, expected)
+    assert model.predict_survival_function(X[:2], return_array=True).shape[0] == 2
+    assert model.n_features_in_ == 3
+    assert not hasattr(model, "score")

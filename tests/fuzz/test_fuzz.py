@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from promises import fuzz_counts, record
 
 pytest.importorskip("pandas", reason="pandas is not installed (outfold[frames])")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed (outfold[frames])")
@@ -55,4 +57,7 @@ def test_spoilt_files_are_read_or_refused(tmp_path):
 
 @pytest.mark.calibration
 def test_many_spoilt_files_are_read_or_refused(tmp_path):
-    check(fuzzed(tmp_path, 20_000, timeout=7200), 20_000)
+    found = fuzzed(tmp_path, 20_000, timeout=7200)
+    if path := os.environ.get("OUTFOLD_FAULTS"):
+        record(Path(path), fuzz=fuzz_counts(found))
+    check(found, 20_000)

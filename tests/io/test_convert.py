@@ -726,3 +726,10 @@ def test_a_name_as_long_as_a_file_is_refused():
     table = pd.DataFrame({"sample": names, "label": np.arange(100) % 2, "prediction": np.linspace(0, 1, 100)})
     with pytest.raises(InputError, match=r"may have 10,000 characters; 'xxxxxxxxxxxxxxxxxxxx'\.\.\. has 200,000"):
         from_frame(table, sample="sample", config=None, label="label", prediction="prediction")
+
+
+def test_groups_that_are_bytes_without_text():
+    groups = np.array([b"\xff", b"\xff", b"a", b"a"], dtype=object)
+    oof = from_arrays([0, 1, 0, 1], [0.1, 0.8, 0.6, 0.3], groups=groups)
+    assert ["groups", "2"] in [line.split() for line in str(oof).splitlines()]
+    assert np.unique(oof.group_codes, return_counts=True)[1].tolist() == [2, 2]

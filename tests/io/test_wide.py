@@ -79,6 +79,23 @@ def test_models_name_the_columns_where_values_leave_a_doubt(tmp_path):
         of.read(tmp_path / "values.csv", models=["lasso"])
 
 
+def test_an_error_says_what_keeps_a_table_from_being_wide(tmp_path):
+    table = pd.DataFrame(RNG.integers(0, 2, size=(12, 3)), columns=["a", "b", "c"])
+    table.insert(0, "item", range(12))
+    table["passage"] = [f"p{i // 2}" for i in range(12)]
+    table["run"] = [1, 2] * 6
+    path = tmp_path / "wide.csv"
+    table.drop(columns="run").to_csv(path, index=False)
+    with pytest.raises(
+        InputError, match=r"If this is a wide table, say what 'passage' holds, for example group='passage'"
+    ):
+        of.read(path, sample="item")
+    assert of.read(path, sample="item", group="passage").configs == ("a", "b", "c")
+    table.to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"A wide table has no repeats: with repeat=..., give a long table"):
+        of.read(path, sample="item", group="passage", repeat="run")
+
+
 def test_an_empty_field_is_a_prediction_that_was_not_made(tmp_path):
     table = pd.DataFrame(proba() | {"fold": np.arange(40) % 5})
     table.loc[table["fold"] == 2, "large"] = np.nan

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,9 @@ from outfold.exceptions import InputError
 
 def answers(n, seed, shares=(0.8, 0.74)):
     rng = np.random.default_rng(seed)
-    return of.from_arrays(None, rng.random((n, len(shares))) < shares, configs=["a", "b"], response="pointwise")
+    return of.from_arrays(
+        None, rng.random((n, len(shares))) < shares, configs=["a", "b", "c"][: len(shares)], response="pointwise"
+    )
 
 
 def test_the_width_shrinks_as_was_said():
@@ -52,6 +56,18 @@ def test_groups_are_counted_where_samples_come_in_groups():
     found = of.estimate.bbc(oof, "mean").samples_needed(0.01)
     assert found.n_now == 40
     assert "groups in all" in str(found)
+
+
+def test_the_numbers_add_up_and_a_picked_pair_is_named():
+    """The best of three was picked for its score, so that the observed difference is likely too large."""
+    oof = answers(150, 4, (0.8, 0.7, 0.7))
+    best, other = oof.leaderboard("mean").configs[:2]
+    found = of.compare.samples_needed(oof, "mean", best, other, n_simulations=50, progress=False)
+    in_all, more = (int(part.replace(",", "")) for part in re.findall(r"([\d,]+) (?:samples in all|more)", str(found)))
+    assert in_all == 150 + more
+    assert any("OF301" in text for text in found.assumes)
+    given = of.compare.samples_needed(oof, "mean", best, other, difference=0.1, n_simulations=50, progress=False)
+    assert not any("OF301" in text for text in given.assumes)
 
 
 def test_so_many_samples_have_the_power_wanted():

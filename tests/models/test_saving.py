@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -137,6 +139,27 @@ def test_trust_must_be_a_list(saved):
 def test_a_damaged_or_foreign_label_is_one_clear_error(own, text, words):
     (own.folder / "model.json").write_text(text)
     with pytest.raises(FileError, match=words):
+        of.load_model(own.folder)
+
+
+def test_a_label_whose_range_is_of_another_kind_of_column(own):
+    label = json.loads((own.folder / "model.json").read_text())
+    name, found = next((name, found) for name, found in label["ranges"].items() if found["kind"] == "category")
+    label["ranges"][name] = found | {"kind": "number", "knots": [], "counts": []}
+    (own.folder / "model.json").write_text(json.dumps(label))
+    with pytest.raises(FileError, match=f"the range of column '{name}' is that of another kind"):
+        of.load_model(own.folder)
+
+
+def test_arrays_that_say_they_are_larger_than_their_bytes_get_no_room(own):
+    path, new = own.folder / "model.skops", own.folder / "new.skops"
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(new, "w") as forged:
+        for part in old.infolist():
+            forged.writestr(part, header.getvalue() if part.filename.endswith(".npy") else old.read(part))
+    new.replace(path)
+    with pytest.raises(FileError, match=r"the array \d+\.npy is cut short"):
         of.load_model(own.folder)
 
 

@@ -61,6 +61,17 @@ def test_a_pair_as_table_and_paragraph():
     assert "did not find a difference" in equal
 
 
+def test_texts_for_a_paper_have_the_caveats():
+    found = of.compare.mcnemar(answers(0.95, 0.6, 0.6), "accuracy", "model_0", "model_1")
+    caveat = "Caveat: model_0 is selected from 3 on these predictions; the p value does not account for that choice."
+    assert found.to_prose().endswith(caveat)
+    assert caveat in found.to_latex(caption=True).replace(r"\_", "_").partition(r"\label")[0]
+    every = of.compare.pairs(answers(0.95, 0.6, 0.6), "accuracy")
+    for text in (every.to_prose(), every.to_latex(caption=True).replace(r"\_", "_")):
+        assert text.count("model_0 is selected from 3 on these predictions") == 1
+    assert "Caveat" not in of.compare.mcnemar(answers(0.9, 0.6), "accuracy", "model_0", "model_1").to_prose()
+
+
 def test_several_pairs_as_table_and_paragraph():
     found = of.compare.pairs(answers(0.95, 0.6, 0.6), "accuracy")
     assert "P values are adjusted by Holm." in found.to_latex(caption=True)

@@ -33,6 +33,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     cross_validate,
 )
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -313,6 +314,11 @@ SCORED_LIVE = {
         KNeighborsClassifier(),
         {"n_neighbors": [1, 5]},
         lambda X, y: (X, np.stack([y, 1 - y], axis=1)),
+    ),
+    "several labels, sparse": (
+        OneVsRestClassifier(LogisticRegression()),
+        {"estimator__C": [0.01, 1.0]},
+        lambda X, y: (X, sp.coo_array(np.stack([y, 1 - y, X[:, 0] > 0], axis=1).astype(int))),
     ),
     "kernel": (SVC(kernel="precomputed"), GRID, lambda X, y: (X @ X.T, y)),
     "deviance": (PoissonRegressor(), {"alpha": [0.1, 10.0]}, lambda X, y: (X, np.exp(X[:, 0]))),

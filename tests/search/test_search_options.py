@@ -171,8 +171,26 @@ def test_the_warning_counts_fits_and_reasons():
     assert text.startswith("4 fits failed out of a total of 8")
     assert "will be set to 0.5." in text
     assert "4 fits failed with the following error: InvalidParameterError: " in text
+    assert [w.category for w in caught] == [FitFailedWarning]
     with pytest.raises(InputError, match="All the 4 fits failed"):
         search({"max_depth": [-1]}).fit(X, y)
+
+
+def test_scores_that_failed_fits_lack_are_warned_of_as_in_scikit_learn():
+    with pytest.warns() as caught:
+        found = search({"max_depth": [-1, 2]}, drop=False, return_train_score=True).fit(X, y)
+    texts = [str(w.message) for w in caught if w.category is UserWarning]
+    assert texts == [
+        f"One or more of the {part} scores are non-finite: {found.cv_results_[f'mean_{part}_score']}"
+        for part in ("test", "train")
+    ]
+
+
+def test_scores_that_dropped_configurations_lack_are_not_warned_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = search({"max_depth": [1, 2, 10]}, search="halving").fit(X, y)
+    assert "dropped" in found.cv_results_["state"]
 
 
 # -- what is shown --------------------------------------------------------------------------------------

@@ -474,3 +474,22 @@ def test_the_own_score_of_neighbours_is_accuracy(model):
     assert_same_scores(ours, theirs)
     assert ours.estimate_.metric == "accuracy"
     assert not ours.oof_.live_scores
+
+
+@pytest.mark.parametrize(
+    "scoring", ["neg_mean_absolute_error", "r2", make_scorer(mean_squared_error, greater_is_better=False)]
+)
+@pytest.mark.parametrize("first", [0, 1])
+def test_classes_that_are_numbers_are_scored_as_numbers(few_draws, scoring, first):
+    """How far off is a grade? GridSearchCV computes it, so does a search of classifiers."""
+    X, y = load_iris(return_X_y=True)
+    ours, theirs = both(LogisticRegression(), {"C": [0.001, 0.1]}, X, y + first, scoring=scoring, cv=CV)
+    assert_same_scores(ours, theirs)
+    assert ours.estimate_.method == "bbc"
+    assert ours.estimate_.naive == pytest.approx(ours.best_score_)
+
+
+def test_classes_that_are_text_have_no_errors_of_numbers():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(InputError, match="neg_mean_absolute_error is for regression tasks"):
+        of.SelectCV(LogisticRegression(), C_GRID, scoring="neg_mean_absolute_error").fit(X, np.array(list("abc"))[y])

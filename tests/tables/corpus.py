@@ -233,6 +233,20 @@ CASES = [
     ),
     case("codes with zeros in front", "zip,n\n01067,1\n80331,2\n", ",", "zip n", values={"zip": ["01067", "80331"]}),
     case(
+        "codes with zeros in front beside decimal commas",
+        "PLZ;n\n01067;1,5\n80331;2,5\n",
+        ";",
+        "PLZ n",
+        values={"PLZ": ["01067", "80331"], "n": [1.5, 2.5]},
+    ),
+    case(
+        "zeros in front of a number among decimals",
+        "a;n\n05;1,5\n7,25;2,5\n",
+        ";",
+        "a n",
+        values={"a": [5.0, 7.25], "n": [1.5, 2.5]},
+    ),
+    case(
         "numbers longer than any number",
         "code,n\n12345678901234567890,1\n2,2\n",
         ",",

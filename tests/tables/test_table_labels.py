@@ -48,3 +48,40 @@ def test_classes_are_merged_by_their_text():
     assert (labels.tolist(), n) == (["1", "other", "other"], 2)
     plain = np.array([1, 2])
     assert merged_labels(plain, {}) == (plain, 0)
+
+
+TWENTY = [f"{i / 8}" for i in range(21)]
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "kept"),
+    [
+        (["yes", "no", "NA", "yes", "?"], "binary", ["yes", "no", "yes"]),
+        ([*TWENTY, "not done"], "regression", [float(text) for text in TWENTY]),
+    ],
+)
+def test_words_for_no_label_are_left_out_in_both_ways(values, task, kept, tmp_path):
+    frame = pd.DataFrame({"x": np.arange(len(values)) % 7 + 0.5, "y": values})
+    first = to_learn_from(TableFile(tmp_path / "t.csv", frame), Roles("y"))
+    columns = Columns((Column("x", "feature", "number"), Column("y", "target")))
+    classes = None if task == "regression" else ("no", "yes")
+    about = ModelAbout(configuration="a", target="y", task=task, columns=columns, ranges={}, n_rows=5, classes=classes)
+    then = to_confront(frame, about)
+    assert first.y.tolist() == then.y.tolist() == kept
+    assert then.n_left_out == sum(part.n for part in first.left_out) == len(values) - len(kept)
+
+
+def test_an_event_that_is_not_known_is_no_lost_patient(tmp_path):
+    frame = pd.DataFrame({"x": [0.1, 0.4, 0.3, 0.9], "t": [3.0, 2.0, 5.0, 4.0], "e": ["dead", "NA", "alive", "dead"]})
+    table = to_learn_from(TableFile(tmp_path / "t.csv", frame), Roles(time="t", event="e"), happened="dead")
+    assert table.y["event"].tolist() == [True, False, True]
+    assert table.left_out == ((1, "without a value of 'e' ('NA' counts as none)"),)
+
+
+def test_a_class_of_the_training_table_may_be_called_na(tmp_path):
+    columns = Columns((Column("x", "feature", "number"), Column("y", "target")))
+    about = ModelAbout(
+        configuration="a", target="y", task="binary", columns=columns, ranges={}, n_rows=5, classes=("NA", "EU")
+    )
+    found = to_confront(pd.DataFrame({"x": [0.1, 0.2, 0.3], "y": ["NA", "EU", "?"]}), about)
+    assert (found.y.tolist(), found.n_left_out) == (["NA", "EU"], 1)

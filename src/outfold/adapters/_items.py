@@ -188,12 +188,3 @@ def inside(record: Any, name: str) -> str | None:
             return None
         record = record[part]
     return None if record is None else str(record)
-
-
-def distinct(names: Sequence[str], *further: Sequence[str]) -> list[str]:
-    """Names that differ: with the further texts behind those that are equal, as far as needed."""
-    out = list(names)
-    for texts in further:
-        twice = {name for name in out if out.count(name) > 1}
-        out = [f"{name} ({text})" if name in twice and text else name for name, text in zip(out, texts, strict=True)]
-    return out

@@ -48,9 +48,9 @@ def read_lm_eval(
     ----------
     paths : path, sequence of paths, or dict of str to these
         The output folder of the harness, or files ``samples_*.jsonl`` of several models. By default a model has the name that its
-        folder's results tell. A dict names the models (or prompts) itself; several files of one name are epochs.
+        folder's results tell. A dict names the models (or prompts) itself; several files of one name and one task are epochs.
     task : str or None
-        The task; None reads all tasks that are there, and names items by task and number.
+        The task; None reads all tasks that are there. If there are several, items are named by task and number.
     metric : str or None
         Which score of an item to read, such as ``"acc"``; greater is better. None if there is only one.
     filter : str or None
@@ -77,8 +77,14 @@ def read_lm_eval(
         rows = list(_rows(paths, task))
         metric = one_of(metric, _metrics(rows, metric), "metric", "scores")
         chosen = one_of(filter, sorted({str(line.get("filter", "none")) for *_, line in rows}), "filter", "filters")
-        tasks = {name for _, name, _, _ in rows}
-        return from_items(_items(rows, metric, chosen, group, len(tasks) > 1), "lm-evaluation-harness", missing)
+        return from_items(_items(rows, metric, chosen, group, _named(paths, rows)), "lm-evaluation-harness", missing)
+
+
+def _named(paths: Paths | Mapping[str, Paths], rows: list[Any]) -> bool:
+    """Whether items get the names of their tasks; whoever names prompts may have written each one as a task."""
+    pairs = {(model, task) for model, task, _, _ in rows}
+    models, tasks = ({pair[i] for pair in pairs} for i in (0, 1))
+    return len(pairs) > len(models) if isinstance(paths, Mapping) else len(tasks) > 1
 
 
 def _metrics(rows: list[Any], wanted: str | None) -> list[str]:

@@ -15,6 +15,7 @@ from ..exceptions import invalid
 from ._items import TEXTS, Item, Missing, Paths, as_score, files_of, from_items, inside, read_json, read_lines, reading
 
 _KIND = "results of promptfoo"
+_ERROR = 2  # promptfoo's reason for a row whose provider failed; 1 is an answer that failed its assertions
 _document = fill_with(TEXTS)
 
 Row = Mapping[str, Any]
@@ -93,7 +94,7 @@ def _items(rows: list[tuple[_Place, Row]], score: str, group: str | None) -> Ite
         item = str(position.setdefault(place.case, len(position)))
         repeat = int(row.get("repeatIndex", seen[place]))
         seen[place] += 1
-        if row.get("error") and not row.get("gradingResult"):  # no answer was graded
+        if _failed(row):
             continue
         found = row.get(score) if score in ("score", "success") else (row.get("namedScores") or {}).get(score)
         if found is None:
@@ -103,6 +104,14 @@ def _items(rows: list[tuple[_Place, Row]], score: str, group: str | None) -> Ite
             )
         number = as_score(found, f"the score {score!r}")
         yield Item(names[place.column], item, number, repeat, _cluster(row, group, item))
+
+
+def _failed(row: Row) -> bool:
+    """Whether there is no answer to grade; older files do not tell why a row failed, and ``error`` may be the grader's reason."""
+    reason = row.get("failureReason")
+    if reason is None:
+        return bool(row.get("error") and not row.get("gradingResult"))
+    return bool(reason == _ERROR)
 
 
 def _cluster(row: Row, group: str | None, item: str) -> str | None:
@@ -148,8 +157,9 @@ def _columns(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], tuple[str, str
 def _labels(row: Row) -> tuple[str, str]:
     provider, prompt = row.get("provider") or {}, row["prompt"]
     who = provider if isinstance(provider, str) else str(provider.get("label") or provider.get("id") or "")
-    what = prompt if isinstance(prompt, str) else str(prompt.get("label") or prompt.get("raw") or "")
-    return who, what
+    if not isinstance(prompt, str):
+        prompt = str(prompt.get("label") or prompt.get("display") or prompt.get("raw") or "")
+    return who, prompt
 
 
 def _names(columns: list[tuple[str, str, int]]) -> dict[tuple[str, str, int], str]:

@@ -14,6 +14,7 @@ from ..estimate._default import corrected
 from ..exceptions import FileError
 from ..fitting import refit
 from ..fitting.configs import Configs
+from ..fitting.limits import record_warnings, silence_warnings
 from ..fitting.test_part import parts_of
 from ..io import ledger
 from ..io.store import load
@@ -117,7 +118,8 @@ class Answer:
         oof, X, y = self.found.oof, self.table.X, self.table.y
         if self._has_test_part:
             (X, y), _ = parts_of(oof, X, y)
-        return permutation_importance(oof, self.configs[made.selected], X, y)
+        with silence_warnings():  # a check tells of those that the same fits gave in the search
+            return permutation_importance(oof, self.configs[made.selected], X, y)
 
     def _facts(self) -> dict[str, Any]:
         facts = self.table.facts()
@@ -159,8 +161,16 @@ class Answer:
                 "the model is not saved: skops is missing. pip install 'outfold[model]', and the same command saves it."
             )
             return None
-        path = keep_model(folder.path, about, lambda: refit(oof, self.configs, table.X, table.y), draft=draft)
+        path = keep_model(folder.path, about, self._fitted, draft=draft)
         return folder / path.name
+
+    def _fitted(self) -> Any:
+        """The model, fitted on all rows."""
+        with silence_warnings(), record_warnings() as names:
+            model = refit(self.found.oof, self.configs, self.table.X, self.table.y)
+        if names:
+            self.say(f"the fit on all rows gave warnings: {', '.join(dict.fromkeys(names))}")
+        return model
 
 
 def _with_ledger(oof: Predictions, path: Path) -> Predictions:

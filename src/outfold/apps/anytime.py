@@ -183,8 +183,9 @@ class _Tell:
         standing.seconds = now - search.begin
         standing.n_finished = self._before + int(share * self._n_wave)
         rest = None if self._expected is None else self._expected * (1 - share)
-        if share > 0.1:  # what the wave itself shows is better than what was expected
-            rest = (now - self._begin) * (1 - share) / share
+        if share > 0.1:  # what the wave itself shows counts for more, the further it is
+            shown = (now - self._begin) * (1 - share) / share
+            rest = shown if rest is None else share * shown + (1 - share) * rest
         later = search.costs.of(self.left)
         standing.seconds_left = None if rest is None or later is None else rest + later
         search.watch(standing)
@@ -288,18 +289,40 @@ _TIMES = {
 }
 
 
+class _Spent(NamedTuple):
+    """What a configuration took: seconds, the cells that were fitted, and the cells that it has if it is not dropped."""
+
+    seconds: float
+    n_fitted: int
+    n_cells: int
+
+
+def _expected(spent: Sequence[_Spent]) -> float:
+    """Seconds of one more configuration of the same kind.
+
+    One that was dropped early tells what a cell takes. That others will be dropped too is believed when several were: one
+    that is not counts beside them.
+    """
+    n_fitted = sum(one.n_fitted for one in spent)
+    if not n_fitted:
+        return 0.0
+    n_cells = spent[0].n_cells
+    finished = (n_fitted / n_cells + 1) / (len(spent) + 1)
+    return sum(one.seconds for one in spent) / n_fitted * n_cells * finished
+
+
 class _Costs:
     """Seconds that a configuration takes on all folds, learnt from finished waves by the kind of model."""
 
     def __init__(self, space: Configs) -> None:
         self._kinds = {name: kind_of_model(pipeline) for name, pipeline in space.items()}
-        self._seconds: dict[str, list[float]] = {}
+        self._spent: dict[str, list[_Spent]] = {}
         self._own = self._wall = 0.0
 
     @property
     def known(self) -> bool:
         """Whether anything was fitted yet."""
-        return bool(self._seconds)
+        return bool(self._spent)
 
     def learn(self, oof: Predictions, wave: Sequence[str], wall: float, n_fitted: int) -> None:
         """Take in the seconds of the fits of a wave, and the seconds that the wave took for the cells it fitted."""
@@ -307,8 +330,9 @@ class _Costs:
             return
         mine = [oof.configs.index(name) for name in wave]
         own = np.nansum(oof.seconds[mine], axis=(1, 2))
-        for name, seconds in zip(wave, own.tolist(), strict=True):
-            self._seconds.setdefault(self._kinds[name], []).append(seconds)
+        n_timed, n_cells = np.isfinite(oof.seconds[mine]).sum(axis=(1, 2)), oof.seconds[0].size
+        for name, seconds, n in zip(wave, own.tolist(), n_timed.tolist(), strict=True):
+            self._spent.setdefault(self._kinds[name], []).append(_Spent(seconds, n, n_cells))
         n_done = int((oof.state[mine] == State.DONE).sum())
         if n_fitted:  # what came from the store took no time now
             self._own += float(own.sum()) * min(1.0, n_fitted / max(n_done, 1))
@@ -316,13 +340,13 @@ class _Costs:
 
     def of_config(self, name: str) -> float | None:
         """Seconds that this configuration takes, guessed from other kinds if need be; None if nothing was fitted yet."""
-        if not self._seconds:
+        if not self._spent:
             return None
         kind = self._kinds[name]
-        if kind not in self._seconds:
-            linear = [float(np.mean(seconds)) / _times(other) for other, seconds in self._seconds.items()]
+        if kind not in self._spent:
+            linear = [_expected(spent) / _times(other) for other, spent in self._spent.items()]
             return float(np.mean(linear)) * _times(kind) * self._pace
-        return float(np.mean(self._seconds[kind])) * self._pace
+        return _expected(self._spent[kind]) * self._pace
 
     @property
     def _pace(self) -> float:
@@ -331,7 +355,7 @@ class _Costs:
 
     def of(self, names: Sequence[str]) -> float | None:
         """Seconds for all of these; None if nothing was fitted yet."""
-        return sum(self.of_config(name) or 0.0 for name in names) if self._seconds else None
+        return sum(self.of_config(name) or 0.0 for name in names) if self._spent else None
 
 
 def _times(kind: str) -> float:

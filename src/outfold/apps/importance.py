@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from .. import metrics
 from ..data.predictions import Predictions
+from ..data.seeds import n_seeds
 from ..fitting.data import as_given
-from ..fitting.estimators import make_templates, seed_of
+from ..fitting.estimators import make_templates, seeds_of
 from ..fitting.limits import own_random_state
 from ..fitting.predict import Reader
+from ..fitting.seed_averaging import average
 from ..io.convert import from_arrays
 from ..metrics._scoring import recorded_metric
 from ..stats.compiling import limit_threads
@@ -42,14 +44,16 @@ def permutation_importance(oof: Predictions, config: Any, X: pd.DataFrame, y: An
     width = () if reader.width is None else (reader.width,)
     P = np.full((len(X), 1 + X.shape[1] * n_shuffles, *width), np.nan)
     (template,) = make_templates({"winner": config}, pickle.dumps)
-    labels = as_given(y)
+    labels, seeds = as_given(y), seeds_of(n_seeds(oof.provenance) if template.seeded else 1, seed)
     with limit_threads("blas"), own_random_state() as seed_globals:
         for fold in np.unique(folds[folds >= 0]):
             test = np.flatnonzero(folds == fold)
             train = np.flatnonzero((folds != fold) & (folds >= 0))
-            seed_globals(seed_of(seed))
-            model = template.make(seed_of(seed)).fit(X.iloc[train], labels[train])
-            P[test] = _shuffled_predictions(reader, model, X.iloc[test], n_shuffles, rng)
+            models = []
+            for one in seeds:
+                seed_globals(one)
+                models.append(template.make(one).fit(X.iloc[train], labels[train]))
+            P[test] = _shuffled_predictions(reader, models, X.iloc[test], n_shuffles, rng)
     held, classes = folds >= 0, oof.target.classes
     names = ["as it is", *(f"{i} {j}" for i in range(X.shape[1]) for j in range(n_shuffles))]
     made = from_arrays(
@@ -69,15 +73,19 @@ def permutation_importance(oof: Predictions, config: Any, X: pd.DataFrame, y: An
 
 
 def _shuffled_predictions(
-    reader: Reader, model: Any, X: pd.DataFrame, n_shuffles: int, rng: np.random.Generator
+    reader: Reader, models: list[Any], X: pd.DataFrame, n_shuffles: int, rng: np.random.Generator
 ) -> NDArray[Any]:
     """(rows, 1 + features x shuffles[, classes]): the predictions as they are, and with each feature shuffled."""
-    parts = [reader(model, X).values]
+
+    def predicted(table: pd.DataFrame) -> NDArray[Any]:
+        return average([reader(model, table) for model in models], reader, True).values
+
+    parts = [predicted(X)]
     for name in X.columns:
         for _ in range(n_shuffles):
             changed = X.copy(deep=False)
             changed[name] = X[name].to_numpy()[rng.permutation(len(X))]
-            parts.append(reader(model, changed.astype({name: X[name].dtype})).values)
+            parts.append(predicted(changed.astype({name: X[name].dtype})))
     return np.stack(parts, axis=1)
 
 

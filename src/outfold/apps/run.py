@@ -73,6 +73,7 @@ def run(
     timeout: float | None = None,
     inner: bool = False,
     share: Share = "exact",
+    seeds: int = 1,
     explain: Say | None = None,
     command: str | None = None,
     say: Say = lambda text: None,
@@ -113,6 +114,7 @@ def run(
             _say_positive(table, taken, say)
         _say_events(table, positive, say)
         work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
+        work |= {"seeds": seeds}
         options = {"positive": taken, "metric": chosen, "rule": rule, **work}
         job = _Search(table, tried.configs, plan, options, folder, explain, aggregate)
         live = Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -17,7 +17,7 @@ from ..exceptions import InputError, invalid
 from ..tables import Columns, Dialect, TableFile, features, inspect, read_file
 from ..tables.columns import check_column, read_columns
 from ..tables.events import survival_records
-from ..tables.labels import label_text, label_values
+from ..tables.labels import label_text, label_values, without_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,11 +140,12 @@ def labelled(
     for role, names in roles._asdict().items():
         for name in (names,) if not isinstance(names, tuple) else names:
             check_column(frame, name, role)
-    frame, left_out = _with_labels(frame, roles, say)
+    frame, left_out = _with_labels(frame, roles, task, say)
     kind = _task_of(frame, roles, task)
     given = columns if columns is None or isinstance(columns, Columns) else read_columns(columns)
     found = inspect(frame, **roles._asdict(), given=given)
     _say_columns(found, say)
+    _refuse_names(frame, roles, kind)
     _say_odd_classes(frame, roles, kind, say)
     if not found.features:
         raise InputError("there is no column to predict from.", remedy="The table needs at least one that varies.")
@@ -162,19 +163,48 @@ def labelled(
     )
 
 
-def _with_labels(frame: pd.DataFrame, roles: Roles, say: Say) -> tuple[pd.DataFrame, tuple[RowsLeftOut, ...]]:
+def _with_labels(
+    frame: pd.DataFrame, roles: Roles, task: TableTask | None, say: Say
+) -> tuple[pd.DataFrame, tuple[RowsLeftOut, ...]]:
     """The rows that have a label, and how many have none."""
     left_out = []
     for name in roles.targets:
-        missing = frame[name].isna()
+        labels, words = _labels(frame[name], name, roles, task)
+        missing = labels.isna()
         if missing.all():
             raise InputError(f"the target {name!r} is missing in every row.", remedy="Name another column: `target=`.")
         if missing.any():
-            why = f"without a value of {name!r}"
-            say(f"left out {formatting.count(int(missing.sum()), 'row')} {why}")
+            why = f"without a value of {name!r}" + _what_counts_as_none(words)
+            say(f"left out {formatting.count(int(missing.sum()), 'row')} {why}{_other_way(labels, words)}")
             left_out.append(RowsLeftOut(int(missing.sum()), why))
-            frame = frame[~missing]
+        frame = frame.assign(**{name: labels})[~missing]
     return frame.reset_index(drop=True), tuple(left_out)
+
+
+def _labels(
+    values: pd.Series[Any], name: str, roles: Roles, task: TableTask | None
+) -> tuple[pd.Series[Any], tuple[str, ...]]:
+    """The values of a column of labels, and the words in it that stand for none."""
+    if name == roles.time:
+        return without_words(values, "regression")
+    if name == roles.event:
+        return without_words(values, "classification", classes=())
+    return without_words(values, None if task == "survival" else task)
+
+
+def _what_counts_as_none(words: Sequence[str]) -> str:
+    if not words:
+        return ""
+    return f" ({formatting.listed(words)} {'counts' if len(words) == 1 else 'count'} as none)"
+
+
+def _other_way(labels: pd.Series[Any], words: Sequence[str]) -> str:
+    """What to do if words that were taken for missing labels are labels."""
+    import pandas as pd
+
+    if not words or pd.api.types.is_numeric_dtype(labels):
+        return ""
+    return "; if it is a label, write it in another way"
 
 
 def _task_of(frame: pd.DataFrame, roles: Roles, task: TableTask | None) -> TableTask:
@@ -231,6 +261,18 @@ def _names(values: pd.Series[Any]) -> NDArray[Any]:
         given = f"{twice!r} is in more than one row of {values.name!r}"
         raise invalid("sample", "must name a column of unique values", given)
     return names
+
+
+def _refuse_names(frame: pd.DataFrame, roles: Roles, task: TableTask) -> None:
+    """Refuse classes that hardly ever repeat: nothing can be learnt of them."""
+    if task != "classification" or roles.target is None:
+        return
+    values = frame[roles.target]
+    n = int(values.nunique())
+    if n > max(MOST_CLASSES, len(values) / 2):
+        problem = f"the target {roles.target!r} has {n:,} classes in {formatting.count(len(values), 'row')}"
+        shown = formatting.listed(values.drop_duplicates().tolist(), 3)
+        raise InputError(f"{problem} ({shown}): they repeat too seldom.", remedy="Name another column: `target=`.")
 
 
 _LIKE_MISSING = {"na", "n/a", "nan", "null", "none", "?", "-", "missing", "unknown"}

@@ -63,6 +63,8 @@ OF107 caution | a family gave wrong predictions | ours
     Nothing: the predictions kept are those of separate fits. Tell the author of the family.
 OF108 tip | a class with fewer members than folds | Tsamardinos et al. 2015, sect. 4
     Nothing, or join rare classes: a score of the class rests on few samples, however many folds there are.
+OF109 tip | joined with another selection | ours
+    Say what selects, such as `joined.selecting_by("roc_auc", aggregate="fold")`, or give the metric in each call.
 OF201 tip | draws that could not be scored | ours
     Fine for a few percent. Otherwise `stratify=True`, or more samples.
 OF202 caution | the TT correction with leave-one-out | Tsamardinos et al. 2015, sect. 9

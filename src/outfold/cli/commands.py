@@ -392,9 +392,11 @@ def _compare(args: argparse.Namespace) -> None:
         # `pairs` refuses options that the test does not have, for one pair as for many.
         found = compare.pairs(oof, args.metric, test=args.test, configs=configs, adjust="none", **options)[0]
     pairs = [found] if isinstance(found, Comparison) else found
-    print_as(args.format, found, found.to_dict, lambda: map(comparison_row, pairs), for_paper(found))
-    if args.picture is not None:
-        _save_picture(args.picture, lambda: plot.difference(found))
+    try:  # the picture comes first: whoever reads the text may close the pipe
+        if args.picture is not None:
+            _save_picture(args.picture, lambda: plot.difference(found))
+    finally:
+        print_as(args.format, found, found.to_dict, lambda: map(comparison_row, pairs), for_paper(found))
 
 
 def _compare_within_margin(args: argparse.Namespace) -> None:
@@ -476,10 +478,12 @@ def _rank(args: argparse.Namespace) -> None:
         raise InputError(f"--control goes with --test holm or bonferroni_dunn; {test} compares all with all.")
     options = given(args, "control", "datasets", "algorithms", "alpha", "missing")
     found: Ranking = getattr(rank, test)(Path(args.scores), **options, greater_is_better=not args.lower_is_better)
-    print_as(args.format, found, found.to_dict, lambda: found.to_dict()["algorithms"], for_paper(found))
-    if args.picture is not None:
-        texts = {".svg": found.to_svg, ".tex": found.to_tikz}  # these need no matplotlib
-        _save_picture(args.picture, lambda: plot.critical_difference(found), texts)
+    try:  # the picture comes first: whoever reads the text may close the pipe
+        if args.picture is not None:
+            texts = {".svg": found.to_svg, ".tex": found.to_tikz}  # these need no matplotlib
+            _save_picture(args.picture, lambda: plot.critical_difference(found), texts)
+    finally:
+        print_as(args.format, found, found.to_dict, lambda: found.to_dict()["algorithms"], for_paper(found))
 
 
 # Endings of pictures that matplotlib draws.

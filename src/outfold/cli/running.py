@@ -60,6 +60,8 @@ def add_run(commands: Any) -> CommandParser:
     add_option(parser, "--inner", action="store_true", help="add an estimate by nested cross-validation (many fits)")
     closely = "how closely shared fits must match separate fits"
     add_option(parser, "--share", choices=["exact", "close", "none"], default="exact", help=closely)
+    several = "fit each random model with this many seeds, and average their predictions (default: 1)"
+    add_option(parser, "--seeds", type=int, default=1, metavar="N", help=several)
     parser.add_argument("--explain", action="store_true", help="first print which fits the configurations share")
     add_work_options(parser)
     where = "fit on a cluster: tcp://host:8786 (Dask), ray://host:10001 (Ray) or local:4 (processes of this machine)"
@@ -146,6 +148,7 @@ def _run(args: argparse.Namespace) -> int:
             "seed",
             "timeout",
             "inner",
+            "seeds",
         ),
     ]
     result = run(

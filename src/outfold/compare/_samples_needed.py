@@ -101,9 +101,18 @@ def samples_needed(
         n_now=n_now,
         power_now=first,
         power_then=reached,
-        assumes=(*_assumes(wanted, observed, reached, n), *_in_groups(source, n, n_now)),
+        assumes=(*_assumes(wanted, observed, reached, n), *_picked(seen, observed), *_in_groups(source, n, n_now)),
         **facts,
     )
+
+
+def _picked(seen: Comparison, observed: bool) -> Iterator[str]:
+    """That the observed difference is too large if one of the two was picked for its score."""
+    if observed and any(note.code == "OF301" for note in seen.notes):
+        yield (
+            "the observed difference is no luck of picking, although one of the two is the best of all (OF301): "
+            "the true difference is likely smaller, and more samples are then needed"
+        )
 
 
 def _in_groups(source: Predictions, n: int | None, n_now: int) -> Iterator[str]:

@@ -54,12 +54,18 @@ class State(IntEnum):
 
 
 def cell_mask(folds: NDArray[np.int32], cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(R, C, N) True where the cell that holds out sample i in repeat r is marked in `cells` (C, R, F)."""
+    """(R, C, N) True where the cell that holds out sample i in repeat r is marked in `cells` (C, R, F); not to be written to."""
     c, r, _ = cells.shape
+    if cells.all() and folds.min(initial=0) >= 0:
+        return np.broadcast_to(np.True_, (r, c, folds.shape[0]))
     out = np.zeros((r, c, folds.shape[0]), dtype=bool)
     for repeat in range(r):
         held = folds[:, repeat] >= 0
-        out[repeat][:, held] = cells[:, repeat, folds[held, repeat]]
+        own = cells[:, repeat, np.flatnonzero(np.bincount(folds[held, repeat]))]
+        whole = own.all(axis=1)
+        out[repeat, slice(None) if whole.all() else whole] = held
+        for j in np.flatnonzero(own.any(axis=1) & ~whole):
+            out[repeat, j, held] = cells[j, repeat, folds[held, repeat]]
     return out
 
 
@@ -117,7 +123,7 @@ def check_parts(oof: Predictions, shape: tuple[int, ...]) -> None:
         values = getattr(oof, name)
         if values is not None and len(values) != n:
             raise invalid(name, f"must have one entry for each of the {n} samples", f"it has {len(values)}")
-    if oof.samples is not None and len(set(oof.samples.tolist())) < n:
+    if oof.samples is not None and not _is_rising(oof.samples) and len(set(oof.samples.tolist())) < n:
         raise invalid("samples", "must all differ", "at least one name occurs twice")
     for name, scores in oof.live_scores.items():
         if scores.shape != oof.state.shape:
@@ -135,13 +141,20 @@ def check_parts(oof: Predictions, shape: tuple[int, ...]) -> None:
         raise invalid(argument, "needs class labels", f"y holds {oof.target.task} targets", "Use `response='value'`.")
 
 
+def _is_rising(samples: NDArray[Any]) -> bool:
+    """Whether these are whole numbers in ascending order, such as the numbers of rows."""
+    return samples.dtype.kind in "iu" and bool(np.all(samples[1:] > samples[:-1]))
+
+
 def _check_values(oof: Predictions) -> None:
     """Every done cell holds usable numbers; the other cells hold none."""
     if oof.response == "none":
         return
     done = cell_mask(oof.folds, oof.state == State.DONE)
-    bad = done & ~usable(oof.data, oof.response, oof.data.ndim == 4)
-    if bad.any():
+    # Most predictions are usable, and the ends of numbers say so.
+    ends = ends_of(oof.data, done) if oof.data.ndim == 3 and oof.data.dtype.kind == "f" else (np.nan, np.nan)
+    bad = None if np.isfinite(ends).all() else done & ~usable(oof.data, oof.response, oof.data.ndim == 4)
+    if bad is not None and bad.any():
         repeat, config, sample = (int(i[0]) for i in np.nonzero(bad))
         first = f"sample {oof.samples[sample]!s} by {oof.configs[config]!r} in repeat {repeat}"  # type: ignore[index]
         problem = f"{int(bad.sum())} predictions are NaN or infinite, the first for {first}"
@@ -149,7 +162,8 @@ def _check_values(oof: Predictions) -> None:
     if oof.response == "proba":
         check_probabilities(oof.data, done)
     if oof.response in ("value", "pointwise"):
-        refuse_sizes(max((float(np.abs(held).max(initial=0.0)) for held in parts(oof.data, done)), default=0.0), "P")
+        low, high = ends if bad is None else ends_of(oof.data.astype(np.float64), done)
+        refuse_sizes(max(-low, high, 0.0), "P")
 
 
 def usable(data: NDArray[Any], response: str, several: bool) -> NDArray[np.bool_]:
@@ -162,10 +176,16 @@ def usable(data: NDArray[Any], response: str, several: bool) -> NDArray[np.bool_
     return np.asarray(np.isfinite(data.sum(-1) if several else data))
 
 
+def ends_of(data: NDArray[Any], done: NDArray[np.bool_]) -> tuple[float, float]:
+    """The smallest and the largest number of done cells; NaN where one is NaN."""
+    ends = [(held.min(initial=np.inf), held.max(initial=-np.inf)) for held in parts(data, done)]
+    low, high = (np.array(side, dtype=np.float64) for side in zip(*ends, strict=True)) if ends else (np.empty(0),) * 2
+    return float(low.min(initial=np.inf)), float(high.max(initial=-np.inf))
+
+
 def check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
     """Refuse what cannot be probabilities."""
-    ends = [(held.min(initial=np.inf), held.max(initial=-np.inf)) for held in parts(data, done)]
-    low, high = min((low for low, _ in ends), default=0.0), max((high for _, high in ends), default=0.0)
+    low, high = ends_of(data, done)
     if low < -_ROUNDING or high > 1 + _ROUNDING:
         problem = f"probabilities must lie in [0, 1]; these go from {low:.4g} to {high:.4g}"
         raise InputError(problem, remedy="Use `response='score'` for decision values.")
@@ -175,8 +195,12 @@ def check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
 
 
 def parts(data: NDArray[Any], done: NDArray[np.bool_]) -> Iterator[NDArray[Any]]:
-    """``data[done]`` of some configurations at a time, so that large predictions are not copied as a whole."""
-    step = max(1, _PART // max(1, data[0, 0].size))
+    """``data[done]`` of some configurations or samples at a time, so that large predictions are not copied as a whole."""
     for values, mine in zip(data, done, strict=True):
+        # Along the outer axis in memory: its parts are read in one go.
+        if values.strides[0] < values.strides[1]:
+            values, mine = values.swapaxes(0, 1), mine.T
+        step = max(1, _PART // max(1, values[0].size))
         for start in range(0, len(values), step):
-            yield values[start : start + step][mine[start : start + step]]
+            some, used = values[start : start + step], mine[start : start + step]
+            yield some if used.all() else some[used]

@@ -24,6 +24,7 @@ AGGREGATES: dict[str, str] = {"pooled": "pooled", "within": "within folds", "fol
 _SCORES: dict[str, str] = {"pooled": "pooled {}", "within": "{} within folds", "fold": "mean {} over folds"}
 _NOT_KEPT = "function"
 _LIVE = "live"
+_UP = "greater_is_better"
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,17 @@ class StoredRule:
 
 @dataclass(frozen=True)
 class LostFunction:
-    """A metric or a rule that the user wrote, of which a file keeps only the name."""
+    """A metric or a rule that the user wrote, of which a file keeps the name, and of a metric whether greater is better."""
 
     name: str
+    greater_is_better: bool | None = None
 
     def error(self, what: Literal["metric", "rule"]) -> NeedError:
         """The error where the function itself is needed."""
         needed = f"these predictions were selected by the {what} {self.name!r}, a function that a file cannot hold"
         given = self.name if self.name.isidentifier() else "..."
-        remedy = f"Give the function itself in Python, not on the command line: `oof.selecting_by({what}={given})`. "
+        where = "the scorer as you gave it, with its options" if what == "metric" else "the function itself"
+        remedy = f"Give {where}, in Python, not on the command line: `oof.selecting_by({what}={given})`. "
         return NeedError(needed, remedy=f"{remedy}With `{what}=...`, another {what} selects.")
 
 
@@ -105,7 +108,7 @@ class Criterion:
         """The criterion that a file keeps."""
         metric, rule = kept["metric"], kept["rule"]
         if isinstance(metric, Mapping):
-            metric = LiveScore(metric[_LIVE]) if _LIVE in metric else LostFunction(metric[_NOT_KEPT])
+            metric = LiveScore(metric[_LIVE]) if _LIVE in metric else LostFunction(metric[_NOT_KEPT], metric.get(_UP))
         if rule is not None:
             parameters = {key: value for key, value in rule.items() if key != "name"}
             rule = LostFunction(rule[_NOT_KEPT]) if _NOT_KEPT in rule else StoredRule(rule["name"], parameters)
@@ -131,10 +134,20 @@ def _can_pickle(value: Any) -> bool:
     return True
 
 
-def _kept_metric(metric: Any) -> str | dict[str, str] | None:
+def _kept_metric(metric: Any) -> str | dict[str, Any] | None:
     if isinstance(metric, LiveScore):
         return {_LIVE: metric.name}
-    return metric if metric is None or isinstance(metric, str) else {_NOT_KEPT: name_of(metric)}
+    if metric is None or isinstance(metric, str):
+        return metric
+    up = direction_of(metric)
+    return {_NOT_KEPT: name_of(metric)} | ({} if up is None else {_UP: up})
+
+
+def direction_of(metric: Any) -> bool | None:
+    """Whether greater values of a metric or a scorer are better; None where it does not say."""
+    sign = getattr(metric, "_sign", None)  # a scorer of scikit-learn
+    found = getattr(metric, "greater_is_better", None if sign is None else sign > 0)
+    return None if found is None else bool(found)
 
 
 def _kept_rule(rule: Any) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..exceptions import InputError, NeedError, got, invalid
+from . import provider
 from .cells import Response, State, cell_mask
 from .criterion import Criterion
 from .notes import Note
@@ -37,7 +38,7 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
     if response == "label" and first.response != second.response:
         gone = next(r for r in (first.response, second.response) if r != "label")
         notes[Note("OF105", f"{gone} and label were joined as class labels, which is what both have.")] = None
-    return replace(
+    joined = replace(
         first,
         data=np.concatenate([part.data for part in parts], axis=1),
         state=np.concatenate([first.state, second.state]),
@@ -57,6 +58,17 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
         provenance=_provenance(first, second),
         criterion=_criterion(first, second, response),
     )
+    return replace(joined, notes=(*joined.notes, *_notes_on_selection(first, second, joined)))
+
+
+def _notes_on_selection(first: Predictions, second: Predictions, joined: Predictions) -> Iterator[Note]:
+    """That the record of what selects is another one now; a default that changed with the response is no record."""
+    if all(oof.criterion.metric is None and oof.criterion.rule is None for oof in (first, second)):
+        return
+    one, other, now = (provider("criterion_words")(oof) for oof in (first, second, joined))
+    if {one, other} != {now}:
+        was = f"both selected the {one}" if one == other else f"one selected the {one}, the other the {other}"
+        yield Note("OF109", f"{was}; joined, they select the {now}.")
 
 
 def _live_scores(first: Predictions, second: Predictions) -> dict[str, NDArray[np.float64]]:

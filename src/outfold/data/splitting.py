@@ -481,4 +481,9 @@ def group_codes(groups: Any, n: int) -> NDArray[np.intp]:
     labels = np.asarray(groups)
     if labels.shape != (n,):
         raise invalid("groups", f"must name one group for each sample, shape ({n},)", f"got shape {labels.shape}")
-    return np.unique(labels.astype(str) if labels.dtype.kind == "O" else labels, return_inverse=True)[1].astype(np.intp)
+    if labels.dtype.kind == "O":
+        try:
+            labels = labels.astype(str)
+        except UnicodeDecodeError:  # bytes that are no text
+            labels = np.array([str(label) for label in labels])
+    return np.unique(labels, return_inverse=True)[1].astype(np.intp)

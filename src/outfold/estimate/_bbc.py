@@ -158,8 +158,8 @@ def bbc(
             selection, own = _scored_as(scored, selection), f"cross-validation score, {AGGREGATES['within']}"
 
         def drawn() -> Iterator[NDArray[Any]]:
-            if draws is None:
-                return bootstrap.blocks(b)
+            if draws is None:  # those whose scores are known come as they came
+                return bootstrap.blocks(b, first_alone=scoring.metric.within is None)
             return (counts[part] for part in resampling.blocks(len(counts), BLOCK))
 
         rule_of_scores = None if other else by.rule

@@ -123,8 +123,11 @@ def as_given(y: Any) -> Any:
     return y if isinstance(y, list) or (hasattr(y, "iloc") and getattr(y, "ndim", 0) == 1) else as_labels(y)
 
 
-def as_labels(y: Any) -> NDArray[Any]:
-    """Labels as the user gave them, in an array that estimators accept."""
+def as_labels(y: Any) -> Any:
+    """Labels as the user gave them, in an array that estimators accept; several columns may be a sparse matrix."""
+    if hasattr(y, "tocsr"):
+        labels = y.tocsr()
+        return labels if labels.has_sorted_indices else labels.sorted_indices()
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.cells import Response, cut_labels
-from .predict import Reader, RowPredictions
+from .predict import CURVES, Reader, RowPredictions, survival_curves
 from .seed_averaging import average
 
 
@@ -36,7 +37,7 @@ class SeedAverage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     ----------
     estimators : list of estimator
         The configuration with each of its seeds.
-    response : {"proba", "score", "label", "value", "risk"}
+    response : {"proba", "score", "label", "value", "risk", "survival"}
         What was averaged when the configuration was estimated.
     classes : ndarray or None
         The classes, in the order of the predictions; None for a regressor.
@@ -47,6 +48,8 @@ class SeedAverage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         The fitted models.
     classes_ : ndarray
         The classes of the models, if they are classifiers.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Number and names of the features, if the models know them.
 
     Examples
     --------
@@ -75,12 +78,13 @@ class SeedAverage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
 
     def _keep(self, models: list[Any]) -> SeedAverage:
         self.estimators_ = models
-        if hasattr(models[0], "classes_"):
-            self.classes_ = models[0].classes_
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(models[0], name):
+                setattr(self, name, getattr(models[0], name))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The mean of what the models predict; of classifiers, the label that goes with it."""
+        """The mean of what the models predict; of classifiers the label that goes with it, of survival models the risk."""
         check_is_fitted(self)
         found = self._mean(X)
         if self.classes is None:
@@ -95,9 +99,33 @@ class SeedAverage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     predict_proba = _mean_of("predict_proba")
     decision_function = _mean_of("decision_function")
 
+    @available_if(lambda self: all(hasattr(estimator, CURVES) for estimator in self.estimators))  # type: ignore[untyped-decorator]
+    def predict_survival_function(self, X: Any, return_array: bool = False) -> NDArray[Any]:
+        """The mean of the survival functions of the models: step functions, or their values in an array."""
+        check_is_fitted(self)
+        each = [getattr(model, CURVES)(X) for model in self.estimators_]
+        if not len(each[0]):
+            return np.asarray(each[0])
+        times = np.unique(np.concatenate([steps[0].x for steps in each]))
+        curves = [survival_curves(model, X, times) for model in self.estimators_]
+        mean = average([RowPredictions(values, None) for values in curves], Reader("value", None), True).values
+        step = type(each[0][0])
+        return mean if return_array else np.array([step(times, row) for row in mean])
+
+    @available_if(lambda self: hasattr(self.estimators[0], "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of the mean of ``predict_proba`` of the models."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+    @available_if(lambda self: is_classifier(self) or is_regressor(self))  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of a classifier, R2 of a regressor."""
+        scored = accuracy_score if is_classifier(self) else r2_score
+        return float(scored(y, self.predict(X), sample_weight=sample_weight))
+
     @property
     def _reader(self) -> Reader:
-        return Reader(self.response, self.classes)
+        return Reader("risk" if self.response == "survival" else self.response, self.classes)
 
     def _mean(self, X: Any) -> RowPredictions:
         reader = self._reader

@@ -77,7 +77,8 @@ def blocked_t(
     """
     level, s = check_confidence_level(confidence_level), numbers(fold_scores, "fold_scores")
     if s.ndim != 2 or s.shape[1] != 2 or len(s) < 2 or not np.isfinite(s).all():
-        raise invalid("fold_scores", "must be finite, of shape (m, 2), two repeats m or more", f"got shape {s.shape}")
+        given = f"got shape {s.shape}" + ("" if np.isfinite(s).all() else " with values that are not finite")
+        raise invalid("fold_scores", "must be finite, of shape (m, 2), two repeats m or more", given)
     m = len(s)
     weight = (m - 1) / m if variance_weight is None else check_from_zero(variance_weight, "variance_weight")
     variance = float(balanced_variance(s[None], weight)[0])

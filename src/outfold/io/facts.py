@@ -42,7 +42,9 @@ _PLAN = record(
     cv=optional(text),
 )
 _RULE = either(record(function=text), record(name=text))
-_METRIC = either(text, record(live=text), record(function=text))
+_METRIC = either(
+    text, record(live=text), record(function=text), record(function=text, greater_is_better=one_of(True, False))
+)
 _LEDGER_ENTRY = record(
     metric=text,
     observed=optional(number),

@@ -13,7 +13,7 @@ from ..exceptions import InputError, invalid
 from .convert import from_frame
 from .store import load
 from .tables import read_table
-from .wide import SHAPES, find_models, is_long, to_long
+from .wide import SHAPES, find_models, is_long, to_long, why_not_wide
 
 _document = fill_with({"path": "path : str or Path\n    The file.", "files": ">>> import os, tempfile, outfold as of"})
 
@@ -66,7 +66,8 @@ def read(path: str | os.PathLike[str], *, models: Sequence[str] | None = None, *
     needed = [name for name in ("sample", "config", "prediction") if name not in columns and chosen[name] == name]
     absent = [name for name in needed if name not in names]
     if absent:
-        raise InputError(_lacks(path, names, absent), remedy=_remedy(absent))
+        hint = why_not_wide(frame, columns) if "prediction" in absent else ""
+        raise InputError(_lacks(path, names, absent), remedy=f"{hint}{_remedy(absent)}")
     return from_frame(frame, **chosen)
 
 

@@ -51,6 +51,23 @@ def find_models(frame: Any, columns: dict[str, Any]) -> list[str] | None:
     return rest if shares and len(classes) == 2 else None
 
 
+def why_not_wide(frame: Any, columns: dict[str, Any]) -> str:
+    """What keeps this from being read as a wide table, where that is plain: repeats, or a column that holds no predictions."""
+    import narwhals as nw
+
+    if columns.get("repeat"):
+        return "A wide table has no repeats: with `repeat=...`, give a long table. "
+    table = nw.from_native(frame, eager_only=True)
+    roles = [columns.get(role, role) for role in _ROLES]
+    rest = [name for name in table.columns if name not in roles]
+    others = [name for name in rest if not _are_shares(table[name])]
+    if columns.get("sample") is None or not others or 2 * len(others) > len(rest):
+        return ""
+    named = ", ".join(map(repr, others[:3])) + (", ..." if len(others) > 3 else "")
+    holds = "holds" if len(others) == 1 else "hold"
+    return f"If this is a wide table, say what {named} {holds}, for example `group={others[0]!r}`. "
+
+
 def _are_shares(column: Any) -> bool:
     """Whether all values are numbers from 0 to 1."""
     import narwhals as nw

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ..data.criterion import LiveScore
+from ..data.criterion import LiveScore, direction_of, name_of
 from ..data.target import Target, Task
 from ..docstrings import fill_common
 from ..exceptions import InputError, NeedError, got, invalid
@@ -407,6 +407,20 @@ def is_loss(function: Callable[..., Any]) -> bool:
     """Whether scikit-learn's naming convention says that lower is better."""
     module, name = getattr(function, "__module__", "") or "", getattr(function, "__name__", "")
     return module.startswith("sklearn.") and name.endswith(("_error", "_loss", "_deviance"))
+
+
+def check_direction(recorded: Any, given: Any) -> None:
+    """Refuse a plain function by the name of the recorded metric, of which less was better: its greatest value would win."""
+    if recorded is None or not inspect.isroutine(given) or is_loss(given):
+        return
+    if direction_of(recorded) is False and name_of(recorded) == name_of(given):
+        name = name_of(given)
+        raise InputError(
+            f"these predictions were selected by the metric {name!r}, of which less is better; "
+            "of a plain function, greater is better",
+            remedy="Give the scorer as you gave it to the search, with its options, "
+            f"or `of.metrics.make({name}, greater_is_better=False)`.",
+        )
 
 
 def from_scorer(scorer: Any, task: Task | None, name: str | None = None) -> Metric:

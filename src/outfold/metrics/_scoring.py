@@ -22,11 +22,12 @@ from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores, layout, split_sizes
 from ..data.target import Target
 from ..exceptions import NeedError, invalid
-from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel, is_compact
+from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel, in_rows, is_compact
 from ..stats.rank_metrics import midranks
 from ..stats.resampling import BootstrapDraws, blocks, without_each
 from . import Metric, MetricLike
 from ._candidates import what_counts, with_losses
+from ._lookup import check_direction
 
 # Units left out one by one for the acceleration of a bootstrap; more are left out in as many parts.
 _JACKKNIFE = 2000
@@ -420,7 +421,7 @@ class Scoring:
 
 def _columns(data: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
     """The columns of (C, N[, K]) predictions, not copied where these are all of them."""
-    return np.ascontiguousarray(data if len(rows) == data.shape[1] else data[:, rows])
+    return in_rows(data if len(rows) == data.shape[1] else data[:, rows])
 
 
 def _wide(data: NDArray[Any]) -> NDArray[Any]:
@@ -516,6 +517,7 @@ def recorded_metric(oof: Predictions, metric: MetricLike | None = None) -> Metri
 
 def selecting(oof: Predictions, metric: MetricLike | None = None, aggregate: Aggregate | None = None) -> Scoring:
     """The scores that select: by the recorded metric and aggregate, unless others are asked for."""
+    check_direction(oof.criterion.metric, metric)
     return Scoring(oof, recorded_metric(oof, metric), oof.criterion.aggregate if aggregate is None else aggregate)
 
 

@@ -278,7 +278,11 @@ def read_about(folder: Path) -> ModelAbout:
     if wrong is not None:
         raise FileError(f"{path} is damaged: {wrong!r} is of a wrong type.", remedy=_AGAIN)
     try:
-        return ModelAbout.from_dict(facts)
+        about = ModelAbout.from_dict(facts)
+        for name, kind in about.columns.kinds.items():
+            if about.ranges[name].kind != kind:
+                raise ValueError(f"the range of column {name!r} is that of another kind")
+        return about
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileError(f"{path} is damaged ({type(error).__name__}: {error}).", remedy=_AGAIN) from error
 

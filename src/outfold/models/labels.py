@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..exceptions import InputError, invalid
 from ..tables.events import survival_records
-from ..tables.labels import label_values
+from ..tables.labels import label_text, label_values, without_words
 from .about import ModelAbout
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def labelled(frame: pd.DataFrame, about: ModelAbout, target: str | None = None) 
             given = f"there is no column {name!r}; the columns are {', '.join(map(str, frame.columns[:40]))}"
             raise invalid("target", "must name the column with the labels", given)
     _refuse_without_features(frame, about)
+    frame = frame.assign(**{name: _without_words(frame[name], name, about) for name in columns})
     there = frame[columns].notna().all(axis=1)
     if not there.any():
         raise InputError(f"no row has a value of {columns[0]!r}.")
@@ -47,6 +48,16 @@ def labelled(frame: pd.DataFrame, about: ModelAbout, target: str | None = None) 
     else:
         y = label_values(rows[columns[0]], "regression" if about.classes is None else "classification")
     return LabelledRows(rows, y, groups, int((~there).sum()))
+
+
+def _without_words(values: pd.Series[Any], name: str, about: ModelAbout) -> pd.Series[Any]:
+    """The labels in a column, missing where a word stands for none, as in the training table."""
+    if about.task == "survival":
+        timed = name == about.columns.named("time")
+        return without_words(values, "regression" if timed else "classification", classes=())[0]
+    if about.classes is None:
+        return without_words(values, "regression")[0]
+    return without_words(values, "classification", [*map(label_text, about.classes), *about.merged])[0]
 
 
 def _refuse_without_features(frame: pd.DataFrame, about: ModelAbout) -> None:

@@ -7,17 +7,23 @@ file writes its list too.
 
 from __future__ import annotations
 
+import math
+import zipfile
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..exceptions import FileError
 
 # Classes of these packages hold the state of fitted models. Functions of theirs are never trusted: some run code.
 PACKAGES = ("sklearn", "lightgbm", "xgboost", "sksurv", "outfold.learners")
 # Further types that fitted models hold.
-OTHERS = frozenset({"numpy.dtype", "collections.OrderedDict", "collections.defaultdict"})
+OTHERS = frozenset(
+    {"numpy.dtype", "collections.OrderedDict", "collections.defaultdict", "outfold.fitting.seed_average.SeedAverage"}
+)
 # Modules that are no part of a model, and that do something when they are imported.
 _NOT_MODELS = {"tests", "test", "conftest", "__main__", "setup"}
 
@@ -54,11 +60,29 @@ def untrusted_types(path: Path) -> list[str]:
     if not path.is_file():
         raise FileError(f"there is no file {path}.")
     try:
+        _check_arrays(path)
         return list(io.get_untrusted_types(file=path))
     except OSError as error:
         raise FileError(f"{path} cannot be read ({error.strerror or error}).") from error
     except Exception as error:  # skops and zipfile raise many kinds for a damaged file
         raise FileError(f"{path} is damaged, or no file of skops ({type(error).__name__}: {error}).") from error
+
+
+def _check_arrays(path: Path) -> None:
+    """Refuse arrays that say they are larger than the bytes they come with, before anything makes room for them."""
+    with zipfile.ZipFile(path) as parts:
+        for part in parts.infolist():
+            if part.filename.endswith(".npy"):
+                with parts.open(part) as file:
+                    version = np.lib.format.read_magic(file)
+                    read = (
+                        np.lib.format.read_array_header_1_0
+                        if version == (1, 0)
+                        else np.lib.format.read_array_header_2_0
+                    )
+                    shape, _, dtype = read(file)
+                if math.prod(shape) * dtype.itemsize > part.file_size:
+                    raise ValueError(f"the array {part.filename} is cut short")
 
 
 def is_part_of_models(name: str) -> bool:

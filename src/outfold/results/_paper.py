@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +35,8 @@ def size_in_words(standardised: float) -> str:
 def pair_caption(result: Comparison) -> str:
     """What was tested, how, and what came out."""
     test = f" Result: {_test(result)}." if _test(result) else ""
-    return f"Difference in {called(result.metric)}. Test: {_method(result.description, result.plan)}.{test}"
+    method = _method(result.description, result.plan)
+    return f"Difference in {called(result.metric)}. Test: {method}.{test}{_caveats([result])}"
 
 
 def pairs_caption(results: Comparisons, adjusted: str) -> str:
@@ -42,7 +44,8 @@ def pairs_caption(results: Comparisons, adjusted: str) -> str:
     level = f"{100 * results.terms.confidence_level:g}%"
     by = f" P values are adjusted by {adjusted}." if adjusted else ""
     method = _method(results.terms.description, results.terms.plan)
-    return f"Differences in {called(results.terms.metric)} with {level} confidence intervals of single pairs. Test: {method}.{by}"
+    what = f"Differences in {called(results.terms.metric)} with {level} confidence intervals of single pairs."
+    return f"{what} Test: {method}.{by}{_caveats(results)}"
 
 
 def pair_prose(result: Comparison) -> str:
@@ -57,7 +60,7 @@ def pair_prose(result: Comparison) -> str:
         sentences.append(f"A Bayesian test ({_method(result.description, result.plan)}) found: {result.decision}.")
     elif result.pvalue is not None:
         sentences.append(_verdict(result))
-    return " ".join(sentences)
+    return " ".join(sentences) + _caveats([result])
 
 
 def _verdict(result: Comparison) -> str:
@@ -85,14 +88,20 @@ def pairs_prose(results: Comparisons, adjusted: str) -> str:
     ]
     if not told:
         sentences.append(f"No pair differed at the {100 * terms.alpha:g}% level.")
-        return " ".join(sentences)
+        return " ".join(sentences) + _caveats(pairs)
     verb = "differs" if len(told) == 1 else "differ"
     sentences.append(f"{count(len(told), 'pair')} {verb} at the {100 * terms.alpha:g}% level.")
     strongest = max(told, key=lambda pair: abs(pair.difference))
     loser = strongest.b if strongest.better == strongest.a else strongest.a
     size = number(abs(strongest.difference))
     sentences.append(f"The largest difference is that of {strongest.better} and {loser}: {size}{_size(strongest)}.")
-    return " ".join(sentences)
+    return " ".join(sentences) + _caveats(pairs)
+
+
+def _caveats(pairs: Iterable[Comparison]) -> str:
+    """What the notes say, each once: a paper needs the caveats of a p value beside it."""
+    texts = list(dict.fromkeys(note.text for pair in pairs for note in pair.notes))
+    return f" Caveat{'s' if len(texts) > 1 else ''}: {' '.join(texts)}" if texts else ""
 
 
 def _size(result: Comparison) -> str:

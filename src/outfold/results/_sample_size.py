@@ -92,7 +92,8 @@ class SamplesNeeded(FrameResult):
             return f"{self.question}: no number of {self.unit}s is enough{self._ends()}"
         if not self.more:
             return f"{self.question}: the {count(self.n_now, self.unit)} at hand are enough{self._ends()}"
-        about = f"about {_rounded(self.n):,} {self.unit}s in all, {_rounded(self.more):,} more"
+        more = _rounded(self.more)
+        about = f"about {self.n_now + more:,} {self.unit}s in all, {more:,} more"
         return f"{self.question}: {about}{self._ends()}"
 
     def _ends(self) -> str:

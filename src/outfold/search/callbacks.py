@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..data.splitting import Splits
+from ..exceptions import got, invalid
 from ..fitting.data import FitRows
 
 try:
@@ -45,6 +46,11 @@ class Callbacks:
     def of(cls, search: Any, X: Any, y: Any, weights: Any) -> Callbacks | None:
         """The callbacks of a search; None if nobody listens."""
         listening = getattr(search, "_skl_callbacks", None) or hasattr(search, "_parent_callback_ctx")
+        if listening and search.seeds > 1:
+            needed = "must be 1 if the search has callbacks, which follow single fits"
+            raise invalid(
+                "seeds", needed, got(search.seeds), "Remove the callbacks; `verbose=1` shows a progress line."
+            )
         return cls(search, X, y, weights) if listening else None
 
     def __getstate__(self) -> dict[str, Any]:

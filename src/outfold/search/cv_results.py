@@ -44,15 +44,16 @@ def table(
     counted = (State.DONE,) if np.isnan(error_score) else (State.DONE, State.FAILED)
     columns = time_columns(oof) | param_columns(params)
     complete = np.asarray(np.isin(states, counted).all(axis=1))
+    not_dropped = np.asarray(np.all(states != State.DROPPED, axis=1))
     for name, values in scores.items():
         filled = np.where(states == State.FAILED, error_score, values)
         columns |= score_columns(name, filled, complete)
-        _warn_of_undefined(columns[f"mean_test_{name}"], complete, "test")
+        _warn_of_undefined(columns[f"mean_test_{name}"], not_dropped, "test")
         if name in trained:
             filled = np.where(states == State.FAILED, error_score, trained[name])
             own = score_columns(name, filled, complete, "train")
             columns |= {key: column for key, column in own.items() if not key.startswith("rank")}
-            _warn_of_undefined(own[f"mean_train_{name}"], complete, "train")
+            _warn_of_undefined(own[f"mean_train_{name}"], not_dropped, "train")
     words = np.full(len(states), State.DONE.name.lower(), dtype=object)
     for state in (State.DROPPED, State.FAILED):
         words[np.any(states == state, axis=1)] = state.name.lower()
@@ -91,9 +92,9 @@ def in_order(oof: Predictions, by_cell: NDArray[Any]) -> NDArray[Any]:
     return np.array(by_cell[:, r, k])
 
 
-def _warn_of_undefined(mean: NDArray[np.float64], complete: NDArray[np.bool_], part: str) -> None:
+def _warn_of_undefined(mean: NDArray[np.float64], not_dropped: NDArray[np.bool_], part: str) -> None:
     """As scikit-learn's searches warn of scores that are not finite; what was dropped has none, as it should."""
-    if not np.isfinite(mean[complete]).all():
+    if not np.isfinite(mean[not_dropped]).all():
         warnings.warn(f"One or more of the {part} scores are non-finite: {mean}", UserWarning, stacklevel=2)
 
 

@@ -23,7 +23,7 @@ from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.target import encode
 from ..docstrings import fill_common
-from ..exceptions import CollectError, InputError, NoEstimateError
+from ..exceptions import CollectError, InputError, NoEstimateError, got, invalid
 from ..fitting.api import refit_one, run_job
 from ..fitting.configs import Configs
 from ..fitting.job import Options, make_job
@@ -129,6 +129,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         For ``search="halving"``: drop more after the first fold, so that at most `factor` configurations reach the last.
     n_candidates : int, "exhaust" or None
         HalvingRandomSearchCV's name for `n_configs`. ``"exhaust"`` is the whole grid or, with distributions, 10 draws.
+    seeds : int
+        How many models to fit, each with a seed of its own, if an estimator has ``random_state=None``; their mean prediction
+        counts, as in `collect`. ``best_estimator_`` then holds as many models and predicts their mean.
 
     Attributes
     ----------
@@ -212,6 +215,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         min_resources: Any = "exhaust",
         aggressive_elimination: bool = False,
         n_candidates: Any = None,
+        seeds: int = 1,
     ) -> None:
         # As scikit-learn asks, each argument is an attribute of the same name, and nothing is checked before `fit`.
         self.__dict__.update((name, value) for name, value in locals().items() if name != "self")
@@ -276,12 +280,18 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         kind = predicted_kind(configs, y, scorers)
         scorers = scorers.placed(own_score(configs, kind), kind is None or bool(routed.score))
         target, response, rescue = None, "none", None
+        if kind is None and self.seeds > 1:
+            needed = "must be 1 for models whose predictions cannot be averaged, such as clusterers"
+            raise invalid("seeds", needed, got(self.seeds))
         if kind is not None:
             target = encode(y, task=kind)
             target = encode(y, task=kind, positive=scorers.positive(target))
             needed = needed_response(scorers, scorers.metrics(kind, target), kind, configs)
+            if needed == "label" and self.seeds > 1:  # the mean of probabilities decides better than a vote
+                needed = "auto"
             response = choose_response(needed, kind, configs, 2 if target.classes is None else len(target.classes))
-            if self.store is None and not is_sampler(self.search):  # a store keeps scores of done cells only
+            # A store keeps scores of done cells only, and several models have no predictions to average then.
+            if self.store is None and not is_sampler(self.search) and self.seeds == 1:
                 rescue = scorers.rescuing(routed.score, train)
         plan = plan_of(self, X, y, kind, routed.split)
         live = scorers.scoring_live(routed.score, train, self.error_score)
@@ -321,7 +331,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _options(self, request: FitRequest, store: Any, rule: Any, drop: Any, callbacks: Callbacks | None) -> Options:
         data = {"groups": request.groups, "fit_params": request.fit_params, "positive": request.positive}
         what = {"rng": request.seed, "response": request.response, "task": request.kind, "repeats": self.repeats}
-        how = {"n_jobs": self.n_jobs, "store": store, "share": self.share, "drop": drop}
+        how = {"n_jobs": self.n_jobs, "store": store, "share": self.share, "drop": drop, "seeds": self.seeds}
         shown = {"progress": "always" if self.verbose > 0 else False, "around": callbacks, "rescue": request.rescue}
         failing = {"on_error": "raise" if self.error_score == "raise" else "keep"}
         selects: dict[str, Any] = {"metric": request.expected_metric(self.refit), "aggregate": "fold", "rule": rule}

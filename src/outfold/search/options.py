@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import is_number, is_whole_number
+from ..arguments import check_count, is_number, is_whole_number
 from ..exceptions import InputError, got, invalid
 from ..fitting.estimators import check_estimator
 from .space import is_sampler
@@ -42,6 +42,7 @@ def check_options(search: Any) -> None:
         raise invalid("refit", needed, got(search.refit))
     if not (isinstance(search.error_score, Real) or search.error_score == "raise"):
         raise invalid("error_score", "must be a number or 'raise'", got(search.error_score))
+    check_count(search.seeds, "seeds", 1)
     _check_halving(search)
 
 

@@ -33,7 +33,7 @@ class RandomizedSelectCV(SelectCV):
         Seed of the draws and of the fits. It is 0 by default, so that a search repeats exactly; None draws a seed.
     error_score, return_train_score : object
         As in RandomizedSearchCV; `SelectCV` says more.
-    repeats, drop, rule, store, share : object
+    repeats, drop, rule, store, share, seeds : object
         Those of `SelectCV`.
 
     Examples: {iris}
@@ -64,6 +64,7 @@ class RandomizedSelectCV(SelectCV):
         rule: Any = None,
         store: str | Path | None = None,
         share: Any = "exact",
+        seeds: int = 1,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         super().__init__(given.pop("estimator"), **given)

@@ -113,6 +113,8 @@ class Scorers:
             return asked
         plain = asked if isinstance(asked, str) else without_positive(scorer)
         found = metrics.get(plain)
+        if _scores_classes_as_numbers(found, target):
+            return metrics.make(_of_what_predict_gives(scorer), name=found.name, needs="predict")
         if found.name == "average_precision" and target.task == "multiclass":
             return metrics.make(
                 _of_all_classes(scorer._score_func, len(np.unique(target.y))), name=found.name, needs="score"
@@ -134,6 +136,20 @@ class Scorers:
             return self
         parts = {name: NamedScore(self.whole, name) for name in names}
         return Scorers(dict(parts), dict(parts), _main(refit, parts), self.whole, True, frozenset(parts))
+
+
+def _scores_classes_as_numbers(metric: Metric, target: Target) -> bool:
+    """Whether a metric of numbers is asked about classes that are numbers: an absolute error of grades, for example."""
+    return metric.tasks == {"regression"} and target.classes is not None and target.classes.dtype.kind in "biuf"
+
+
+def _of_what_predict_gives(scorer: Any) -> Callable[..., float]:
+    """The function behind a scorer, greater is better, called with labels as numbers."""
+
+    def score(y: NDArray[Any], predicted: NDArray[Any]) -> float:
+        return float(scorer._sign * scorer._score_func(y, predicted, **scorer._kwargs))
+
+    return score
 
 
 def _of_all_classes(function: Callable[..., float], n_classes: int) -> Callable[..., float]:

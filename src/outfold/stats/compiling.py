@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 # Modules of this package whose loops are compiled.
-CompiledModule = Literal["lanes", "saga", "hellinger_loops"]
+CompiledModule = Literal["lanes", "saga", "hellinger_loops", "drawing"]
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,6 +16,8 @@ EXACT32 = 2**24
 EXACT64 = 2**53
 # Sums of floats differ in their last digits with the order of adding; values this near are one value.
 RELATIVE_TIE = 1e-12
+# The sum of so many bytes is below 2**32.
+_FEW_BYTES = 2**24
 
 
 class Scores(Protocol):
@@ -56,7 +58,8 @@ def total(weights: Array) -> Floats:
     """(b,) sum of each weighting, exact below 2**53."""
     if weights.dtype == np.float64:
         return np.asarray(weights @ np.ones(weights.shape[1]))
-    return np.asarray(weights.sum(axis=1, dtype=np.int64).astype(np.float64))
+    dtype = np.uint32 if weights.dtype == np.uint8 and weights.shape[1] < _FEW_BYTES else np.int64
+    return np.asarray(weights.sum(axis=1, dtype=dtype).astype(np.float64))
 
 
 def mean_ratio(numerators: Sequence[Array], denominators: Sequence[Array]) -> Floats:
@@ -82,15 +85,19 @@ def mean_ratio(numerators: Sequence[Array], denominators: Sequence[Array]) -> Fl
     return ratio(top, bottom * present)
 
 
-# Numbers that a matrix product takes at once as floats, so that these stay small beside the bytes they come from.
-_PRODUCT = 1 << 22
+# Numbers that a matrix product takes at once as floats: as many as stay in the cache between their cast and the product.
+_PRODUCT = 1 << 18
+# Columns, and rows, that are copied together where they are the wrong way round in memory.
+_COLUMNS, _TOGETHER = 512, 16
+# With so many or fewer values, these are kept as floats.
+_KEPT = 1 << 22
 
 
 class Counter:
     """(b, C) weighted sums of small integers ``values`` (C, N), exact, by the fastest matrix product that is."""
 
     def __init__(self, values: Array) -> None:
-        self._values = values if values.size > _PRODUCT else values.astype(np.float32)
+        self._values = values if values.size > _KEPT else values.astype(np.float32)
         self._largest = _largest(values)
 
     def __call__(self, weights: Array, totals: Floats | None = None) -> Array:
@@ -107,9 +114,13 @@ class Counter:
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) sums of the chosen rows of values."""
         sums = np.zeros(len(weights))
-        for rows in self._parts(len(weights)):
-            own = self._values[:, rows][chosen].astype(np.float64)
-            sums += np.einsum("bn,bn->b", weights[:, rows].astype(np.float64), own)
+        parts = self._parts(len(weights))
+        heaviest = float(weights.max(initial=0)) * self._largest * (parts[0].stop if parts else 0)
+        dtype = np.float32 if heaviest < EXACT32 else np.float64  # within a part
+        for rows in parts:
+            own: Array = self._values[:, rows][chosen].astype(dtype, copy=False)
+            some: Array = weights[:, rows].astype(dtype)
+            sums += np.einsum("bn,bn->b", some, own)
         return sums
 
     def _parts(self, b: int) -> list[slice]:
@@ -124,6 +135,17 @@ def _largest(values: Array) -> float:
     return max(abs(float(values.max(initial=0))), abs(float(values.min(initial=0))))
 
 
+def in_rows(data: Array) -> Array:
+    """The (C, N[, K]) array with the values of a row side by side in memory, copied where they are not."""
+    if data.ndim != 2 or data.strides[0] >= data.strides[1]:
+        return np.ascontiguousarray(data)
+    # The columns are rows in memory. Some at a time are still in the cache when the next row is written.
+    out = np.empty(data.shape, dtype=data.dtype)
+    for start in range(0, data.shape[1], _COLUMNS):
+        out[:, start : start + _COLUMNS] = data[:, start : start + _COLUMNS]
+    return out
+
+
 def distinct(columns: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First index of each distinct ``columns[j]``, and for each j the position of its equal among those.
 
@@ -133,15 +155,16 @@ def distinct(columns: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     first: list[int] = []
     seen: dict[int, list[int]] = {}
     inverse = np.empty(len(columns), dtype=np.intp)
-    for j, column in enumerate(columns):
-        own = column.tobytes()
-        alike = seen.setdefault(hash(own), [])
-        found = next((i for i in alike if columns[first[i]].tobytes() == own), None)
-        if found is None:
-            found = len(first)
-            alike.append(found)
-            first.append(j)
-        inverse[j] = found
+    for start in range(0, len(columns), _TOGETHER):
+        for j, column in enumerate(in_rows(columns[start : start + _TOGETHER]), start):
+            own = column.tobytes()
+            alike = seen.setdefault(hash(own), [])
+            found = next((i for i in alike if columns[first[i]].tobytes() == own), None)
+            if found is None:
+                found = len(first)
+                alike.append(found)
+                first.append(j)
+            inverse[j] = found
     return np.array(first, dtype=np.intp), inverse
 
 

@@ -21,7 +21,7 @@ MAX_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 
 @intrinsic
-def _prefetch(typing, array, row, column):
+def prefetch(typing, array, row, column):
     """Ask for the cache line of ``array[row, column]``: rows come in the order of scores, which no processor foresees."""
 
     def generate(context, builder, signature, arguments):
@@ -67,6 +67,51 @@ def auc_walks(order, ranked, codes, walks, ends):
         ends[c] = at
 
 
+@compiled
+def pack_scores(bits, codes, packed):
+    """Write float32 scores, given by their ``bits`` (C, N), into the upper halves of ``packed``, ``codes`` into the lower ones.
+
+    Sorted as whole numbers, they are in the order of the scores: the bits of a negative one are turned round.
+    """
+    top, every = np.uint32(1 << 31), np.uint32((1 << 32) - 1)
+    for c in range(bits.shape[0]):
+        for i in range(bits.shape[1]):
+            found = bits[c, i]
+            key = found ^ (every if found & top else top)
+            packed[c, i] = (np.uint64(key) << np.uint64(32)) | np.uint64(codes[i])
+
+
+@compiled
+def auc_walks_packed(packed, walks, ends):
+    """Write the walks of ``auc_walks`` from sorted scores and steps as ``pack_scores`` gives them."""
+    n_rows = packed.shape[1]
+    half, lower = np.uint64(32), np.uint64((1 << 32) - 1)
+    for c in range(packed.shape[0]):
+        at = start = 0
+        while start < n_rows:
+            key = packed[c, start] >> half
+            stop = start + 1
+            if stop == n_rows or packed[c, stop] >> half != key:
+                walks[c, at] = packed[c, start] & lower
+                at += 1
+                start = stop
+                continue
+            n_negative = packed[c, start] & 2
+            while stop < n_rows and packed[c, stop] >> half == key:
+                n_negative += packed[c, stop] & 2
+                stop += 1
+            mixed = 0 < n_negative < 2 * (stop - start)
+            for visit in range(3 if mixed else 1):
+                for i in range(start, stop):
+                    code = np.int32(packed[c, i] & lower)
+                    if mixed and (code & 2 == 0) != (visit == 1):
+                        continue
+                    walks[c, at] = code - (mixed and visit != 1)
+                    at += 1
+            start = stop
+        ends[c] = at
+
+
 # Steps of a walk that are asked for before they are taken.
 _AHEAD = 12
 
@@ -91,7 +136,7 @@ def auc_lanes(walks, ends, counts, most, level, part, statistic, out):
         while i < ends[c]:
             while ahead < min(i + _AHEAD, ends[c]):
                 for k in range(0, n_lanes, 64):
-                    _prefetch(counts, walks[c, ahead] >> 2, k)  # type: ignore[call-arg]
+                    prefetch(counts, walks[c, ahead] >> 2, k)  # type: ignore[call-arg]
                 ahead += 1
             # Up to four rows of one kind at once.
             adds = walks[c, i] & 3

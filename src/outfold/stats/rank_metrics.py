@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from . import array_lanes, compiling
 from .compiling import share_out
-from .kernels import Array, Floats, mean_ratio, ratio, total
+from .kernels import Array, Floats, in_rows, mean_ratio, ratio, total
 from .resampling import blocks
 from .within_folds import WithinFolds
 
@@ -160,7 +160,13 @@ class AucKernel:
         def sort(own: slice) -> None:
             for part in blocks(own.stop - own.start, max(_SORTED // max(n, 1), 1)):
                 some = slice(own.start + part.start, own.start + part.stop)
-                scores = np.ascontiguousarray(self._scores[some])
+                scores = in_rows(self._scores[some])
+                if scores.dtype == np.float32:
+                    packed = np.empty(scores.shape, dtype=np.uint64)
+                    lanes.pack_scores((scores + np.float32(0)).view(np.uint32), codes, packed)  # 0 and -0 are equal
+                    packed.sort(axis=1)
+                    lanes.auc_walks_packed(packed, walks[some], ends[some])
+                    continue
                 order = np.argsort(scores, axis=1)
                 ranked = np.take_along_axis(scores, order, axis=1)
                 lanes.auc_walks(order, ranked, codes, walks[some], ends[some])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .compiling import load_if_worth
 from .kernels import Array, Floats, Scores
 
 # Fixed, because a block is also the unit of the random stream: results may not depend on memory or threads.
@@ -19,6 +22,8 @@ _DRAW_STREAM = 0xD4A3
 # Counts are made a few rows at a time, so that they and the indices stay in the cache.
 _CACHED = 1 << 16
 _BYTE = 255
+# Words of the random stream that are drawn from at once, an even number; steps of about 2 ns that NumPy needs for a draw.
+_WORDS, _STEPS = 1 << 15, 5
 
 
 # Counts that kernels which need no more than bytes get at once, and the least number of draws: small blocks of large draws.
@@ -50,15 +55,17 @@ class BootstrapDraws:
         """The random stream of a block."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_DRAW_STREAM, block)))
 
-    def blocks(self, n_resamples: int) -> Iterator[NDArray[Any]]:
-        """The counts of `n_resamples` draws, one or several blocks at a time."""
-        return (self.together(parts) for parts in self.parts(n_resamples))
+    def blocks(self, n_resamples: int, first_alone: bool = False) -> Iterator[NDArray[Any]]:
+        """The counts of `n_resamples` draws, one or several blocks at a time; the first one alone for who may need no other."""
+        return (self.together(parts) for parts in self.parts(n_resamples, first_alone))
 
-    def parts(self, n_resamples: int) -> list[list[tuple[int, slice]]]:
+    def parts(self, n_resamples: int, first_alone: bool = False) -> list[list[tuple[int, slice]]]:
         """The blocks of `n_resamples` draws, each by its number and its draws, in lists of those that come together."""
         size = block_size(self.n)
         every = list(enumerate(blocks(n_resamples, size)))
         several = max(_TOGETHER // (size * self.n), _LEAST_DRAWS // size, 1) if self.compact and size < BLOCK else 1
+        if first_alone and several > 1:
+            return [every[:1], *(every[1:][part] for part in blocks(len(every) - 1, several))]
         return [every[part] for part in blocks(len(every), several)]
 
     def together(self, parts: list[tuple[int, slice]]) -> NDArray[Any]:
@@ -76,10 +83,12 @@ class BootstrapDraws:
             return self.counts(self.generator(sizes[0][0]), sizes[0][1])
         out, at = np.empty((sum(b for _, b in sizes), self.n), dtype=np.uint8), 0
         for i, b in sizes:
-            counts = self.counts(self.generator(i), b)
-            if counts.dtype != out.dtype:
-                out = out.astype(counts.dtype)
-            out[at : at + b] = counts
+            room = out[at : at + b]
+            counts = self.counts(self.generator(i), b, room)
+            if counts is not room:
+                if counts.dtype != out.dtype:
+                    out = out.astype(counts.dtype)
+                out[at : at + b] = counts
             at += b
         return out
 
@@ -94,8 +103,10 @@ class BootstrapDraws:
             self.kept[key] = make()
         return self.kept[key]
 
-    def counts(self, rng: np.random.Generator, b: int) -> NDArray[Any]:
-        """(b, N) how often every sample was drawn."""
+    def counts(self, rng: np.random.Generator, b: int, out: NDArray[np.uint8] | None = None) -> NDArray[Any]:
+        """(b, N) how often every sample was drawn; in `out` where it can be written there at once."""
+        if self.groups is None and self.strata is None:
+            return _count_draws(rng, b, self.n, out)
         if self.groups is None:
             return self._draw(rng, b, self.n, self.strata)
         n_groups = int(self.groups.max()) + 1
@@ -116,19 +127,48 @@ class BootstrapDraws:
         return compact(out)
 
 
-def _count_draws(rng: np.random.Generator, b: int, n: int) -> NDArray[Any]:
-    """(b, N) counts of n of n samples, drawn b times; of large draws a part at a time, so that indices stay in the cache."""
-    if n <= _CACHED:
+def _count_draws(rng: np.random.Generator, b: int, n: int, out: NDArray[np.uint8] | None = None) -> NDArray[Any]:
+    """(b, N) counts of n of n samples, drawn b times; in `out` where they can be written there at once."""
+    loops = load_if_worth("drawing", _STEPS * b * n) if n > 1 and _has_known_words(rng) else None
+    if loops is None and n <= _CACHED:
         return count_rows(rng.integers(0, n, size=(b, n), dtype=np.int32), n)
-    before = rng.bit_generator.state
-    counts, one = np.zeros((b, n), dtype=np.uint8), np.uint8(1)
+    before, counts = rng.bit_generator.state, np.empty((b, n), dtype=np.uint8) if out is None else out
+    if _count_words(loops, rng, counts) if loops else _count_parts(rng, counts):
+        return counts
+    rng.bit_generator.state = before
+    return np.stack([np.bincount(rng.integers(0, n, size=n, dtype=np.int32), minlength=n) for _ in range(b)])
+
+
+def _count_parts(rng: np.random.Generator, counts: NDArray[np.uint8]) -> bool:
+    """Count draws a part at a time, so that indices stay in the cache; False where a byte ran over."""
+    n, one = counts.shape[1], np.uint8(1)
+    counts.fill(0)
     for row in counts:
         for part in blocks(n, _CACHED):
             np.add.at(row, rng.integers(0, n, size=part.stop - part.start, dtype=np.int32), one)
-    if np.any(counts.sum(axis=1, dtype=np.int64) < n):  # a byte ran over
-        rng.bit_generator.state = before
-        return np.stack([np.bincount(rng.integers(0, n, size=n, dtype=np.int32), minlength=n) for _ in range(b)])
-    return counts
+    return bool(np.all(counts.sum(axis=1, dtype=np.int64) == n))
+
+
+def _has_known_words(rng: np.random.Generator) -> bool:
+    """Whether the 32-bit words that the generator draws from are the halves of what it gives next, the lower one first."""
+    state = rng.bit_generator.state
+    plain = type(rng) is np.random.Generator and state["bit_generator"] == "PCG64"
+    return plain and sys.byteorder == "little" and not state["has_uint32"]
+
+
+def _count_words(loops: ModuleType, rng: np.random.Generator, counts: NDArray[np.uint8]) -> bool:
+    """Count the draws that `rng.integers` makes, and leave the generator as it does; False where a byte ran over."""
+    counts.fill(0)
+    drawn, drawing = 0, np.empty(loops.AHEAD, dtype=np.int64)
+    while 0 <= drawn < counts.size:
+        n_words = min(counts.size - drawn, _WORDS)
+        words = rng.bit_generator.random_raw((n_words + 1) // 2).view(np.uint32)
+        drawn = loops.count_words(words[:n_words], counts, drawn, drawing)
+        if len(words) > n_words and drawn == counts.size:  # half of the last number is left for the next draw
+            rng.bit_generator.state = {**rng.bit_generator.state, "has_uint32": 1, "uinteger": int(words[-1])}
+        elif len(words) > n_words and drawn >= 0:
+            drawn = loops.count_words(words[n_words:], counts, drawn, drawing)
+    return drawn == counts.size
 
 
 def predicted_counts(units: NDArray[np.intp], left: float, n_resamples: int, seed: int) -> Iterator[NDArray[Any]]:
@@ -252,11 +292,13 @@ def correct_given(scoring: Scores, rule: Picks, counts: NDArray[Any], also: Scor
 def _score(
     scoring: Scores, rule: Picks, counts: NDArray[Any], also: Scores | None
 ) -> tuple[NDArray[np.intp], Floats, Floats]:
-    picks, left_out = rule.pick(scoring, counts), (counts == 0).view(np.uint8)
-    values = scoring.paired(left_out, np.maximum(picks, 0))
-    values[picks < 0] = np.nan
-    others = values if also is None or also is scoring else also.paired(left_out, np.maximum(picks, 0))
-    return picks, values, others
+    picks, values, others = rule.pick(scoring, counts), [], []
+    for part in blocks(len(counts), block_size(counts.shape[1])):  # large draws come many at once
+        left_out, chosen = (counts[part] == 0).view(np.uint8), np.maximum(picks[part], 0)
+        values.append(scoring.paired(left_out, chosen))
+        values[-1][picks[part] < 0] = np.nan
+        others.append(values[-1] if also is None or also is scoring else also.paired(left_out, chosen))
+    return picks, np.concatenate(values), np.concatenate(others)
 
 
 def noise_share(scoring: Scores, counts: NDArray[Any], sign: int, known: Floats | None = None) -> float:

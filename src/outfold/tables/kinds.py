@@ -165,18 +165,18 @@ def _of_texts(codes: NDArray[np.intp], texts: Texts, name: str) -> Look:
         return _described(codes, texts, "category")
     numbers = to_numbers(texts)
     if not has_codes(texts[known]):
-        odd = _exceptions(~np.isnan(numbers), known, rows, least=MOST_CLASSES)
+        odd = exceptions(~np.isnan(numbers), known, rows, least=MOST_CLASSES)
         if odd is not None:
             numbers[~known | odd] = np.nan
             found = _of_numbers(np.append(numbers, [np.nan])[codes], name)
-            return _with_exceptions(found, texts[odd], int(rows[odd].sum()), "numbers")
+            return _withexceptions(found, texts[odd], int(rows[odd].sum()), "numbers")
     if is_boolean(texts[known]):
         n_known = int(rows[known].sum())
         return Look("feature", "boolean", _without(n_known, len(codes)), len({text.lower() for text in texts[known]}))
     return _of_dates(codes, texts, rows, known, name) or _of_words(codes, texts, rows, name)
 
 
-def _exceptions(good: Mask, known: Mask, rows: NDArray[np.intp], least: int) -> Mask | None:
+def exceptions(good: Mask, known: Mask, rows: NDArray[np.intp], least: int) -> Mask | None:
     """The values that are no numbers or dates in a column of them; None if there are too many for such a column."""
     odd = known & ~good
     if not odd.any():
@@ -185,7 +185,7 @@ def _exceptions(good: Mask, known: Mask, rows: NDArray[np.intp], least: int) -> 
     return odd if few and (good & known).sum() > least else None
 
 
-def _with_exceptions(found: Look, odd: Texts, n_rows: int, what: str) -> Look:
+def _withexceptions(found: Look, odd: Texts, n_rows: int, what: str) -> Look:
     if len(odd) == 0:
         return found
     listed = ", ".join(map(repr, odd))
@@ -198,11 +198,11 @@ def _of_dates(codes: NDArray[np.intp], texts: Texts, rows: NDArray[np.intp], kno
     if order is None:
         return None
     good = ~np.isnat(to_dates(texts, order[0])) & known
-    odd = _exceptions(good, known, rows, least=0)
+    odd = exceptions(good, known, rows, least=0)
     if odd is None:
         return None
     found = Look("feature", "date", _without(int(rows[good].sum()), len(codes)), int(good.sum()), order=order[0])
-    found = _with_exceptions(found, texts[odd], int(rows[odd].sum()), "dates")
+    found = _withexceptions(found, texts[odd], int(rows[odd].sum()), "dates")
     if not order[1]:
         return found
     warning = f"the dates of {name!r} may be read wrongly: {GUESSED_ORDER}"

@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.target import MOST_CLASSES
 from ..exceptions import InputError
+from .kinds import exceptions
+from .values import distinct, has_codes, is_missing, to_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def without_words(
+    values: pd.Series[Any],
+    task: Literal["classification", "regression"] | None,
+    classes: Collection[str] | None = None,
+) -> tuple[pd.Series[Any], tuple[str, ...]]:
+    """The labels in a column, missing where a word stands for none, and these words.
+
+    Among classes these are the words for missing values, such as NA; but two words alone are two classes. Among numbers they
+    are the few values that are no numbers. A task of None is told by the values; `classes` are those that are known.
+    """
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_datetime64_any_dtype(values):
+        return values, ()
+    codes, texts = distinct(values)
+    if not len(texts):
+        return values, ()
+    rows = np.bincount(codes[codes >= 0], minlength=len(texts))
+    if task != "classification" and not has_codes(texts):
+        numbers, known = to_numbers(texts), ~is_missing(texts, among_numbers=True)
+        least = MOST_CLASSES if task is None else 0  # a few numbers and words may be classes
+        odd = exceptions(~np.isnan(numbers), known, rows, least)
+        if odd is not None and (known & ~odd).sum() > least:
+            numbers[~known | odd] = np.nan
+            words = texts[np.isnan(numbers) & (texts != "")]
+            return pd.Series(np.append(numbers, [np.nan])[codes], values.index, name=values.name), tuple(words.tolist())
+    gone = is_missing(texts)
+    if classes is not None:
+        gone &= ~np.isin(texts, list(classes))
+    elif (~gone).sum() < 2:
+        gone = texts == ""
+    if not gone.any():
+        return values, ()
+    return values.mask(np.append(gone, [True])[codes]), tuple(texts[gone & (texts != "")].tolist())
 
 
 def label_values(

@@ -241,7 +241,9 @@ def typed(codes: NDArray[np.intp], texts: Texts, dialect: Dialect) -> Any:
     missing = is_missing(texts, among_numbers=True)
     numbers = to_numbers(texts, dialect.decimal, dialect.thousands)
     good = ~np.isnan(numbers) & ~missing
-    if good.any() and (good | missing).all() and not has_codes(texts[good]):
+    if has_codes(texts[good]):
+        return _as_texts(codes, texts, texts == "")
+    if good.any() and (good | missing).all():
         return _numeric(codes, texts, numbers, missing)
     if dialect.decimal == "," or dialect.thousands:
         rows = np.bincount(codes[codes >= 0], minlength=len(texts))

@@ -54,6 +54,7 @@ _PAIRS = (
     {"off", "on"},
 )
 _TRUTH = dict.fromkeys((*_FALSE, "0", "0.0"), 0.0) | dict.fromkeys((*_TRUE, "1", "1.0"), 1.0)
+_DECIMALS = re.compile(r"\d[.,]\d")
 _SYMBOLS = "$€£% \u00a0"
 _FEW = 300  # values that tell whether it pays to look at all of them
 _MOST_FORMATS = 5  # ways of writing dates that are read all at once
@@ -298,5 +299,6 @@ def _nanoseconds(parts: dict[str, str | Any]) -> int:
 
 
 def has_codes(texts: Texts) -> bool:
-    """Whether some are codes such as 00123, which lose their zeros as numbers."""
-    return any(text[0] == "0" and len(text) > 1 and text.isdecimal() for text in texts)
+    """Whether some are codes such as 00123, which lose their zeros as numbers; codes have no decimals."""
+    padded = any(text[0] == "0" and len(text) > 1 and text.isdecimal() for text in texts)
+    return padded and not any(_DECIMALS.search(text) for text in texts)
