@@ -132,7 +132,7 @@ def page(result: dict[str, Any]) -> Iterator[str]:
         "no set of the paper: it shows that cross-validation cannot foresee a change of the data."
     )
     if not any(row["learner"] == "HDDT" for row in result["rows"]):
-        yield "- There is no Hellinger tree in this version."
+        yield "- The Hellinger tree has not been run yet."
 
 
 def _rows(rows: Sequence[dict[str, Any]]) -> Iterator[list[Any]]:
