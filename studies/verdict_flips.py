@@ -115,7 +115,9 @@ def verdict(result: dict[str, Any]) -> Verdict:
     )
     main = next((own for pair, own in result["pairs"].items() if pair.endswith("HDDT")), None)
     if main is None:
-        because += " The Hellinger tree has not been run on enough data sets yet; a tree by Gini impurity, see below, has."
+        because += (
+            " The Hellinger tree has not been run on enough data sets yet; a tree by Gini impurity, see below, has."
+        )
     elif main["first"] and main["second"]:
         because += " But both trees win significantly at some partitions, as the paper says."
         return Verdict("partly the same", because, tuple(headlines))
