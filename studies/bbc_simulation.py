@@ -26,8 +26,9 @@ BETAS = ((9, 6), (14, 6), (24, 6), (54, 6))
 SAMPLES = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGS = (50, 100, 200, 300, 500, 1000, 2000)
 FOLDS, DRAWS, DROP_DRAWS = 10, 500, 1000
-# A unit is so many repetitions of one setting; the paper has 500.
-CHUNK, CHUNKS = 5, 100
+# A unit is so many repetitions of one setting. The paper has 500 of each; we have most where few samples make the bias vary most.
+CHUNK = 5
+CHUNKS = {20: 40, 40: 30, 60: 24, 80: 20, 100: 20, 500: 10, 1000: 6}
 METHODS = {
     "cvt": "CVT",
     "tt": "TT",
@@ -41,13 +42,13 @@ ORIGINAL = ("cvt", "tt", "ncv", "bbc", "bbcd")
 
 
 def units(size: Size) -> Iterable[Unit]:
-    betas, samples, configs, chunks = BETAS, SAMPLES, CONFIGS, CHUNKS
+    betas, samples, configs, chunks = BETAS, SAMPLES, CONFIGS, max(CHUNKS.values())
     if size != "full":
         betas, samples, configs, chunks = BETAS[:1], SAMPLES[:5], CONFIGS[:4], 1
     if size == "tiny":
         samples, configs = SAMPLES[:1], CONFIGS[:2]
     for chunk in range(chunks):
-        for n in samples:
+        for n in (n for n in samples if chunk < CHUNKS[n]):
             for c in configs:
                 for a, b in betas:
                     yield {"a": a, "b": b, "n": n, "c": c, "chunk": chunk}

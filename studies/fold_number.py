@@ -137,7 +137,7 @@ def page(result: dict[str, Any]) -> Iterator[str]:
     )
     yield "- The learners are not WEKA's: `studies/repeats.py` says what stands in for each."
     if "HDDT" not in result["ranks"]["steady"]:
-        yield "- There is no Hellinger tree in this version, so its column is missing."
+        yield "- The Hellinger tree has not been run on enough data sets yet, so its column is missing."
     if "MLP" not in result["ranks"]["steady"]:
         yield "- A network takes too long for hundreds of repeats, so it has no steady state."
     yield "- A canonical estimate is of one partition, so its ranks are noisy: another seed moves them by some tenths."

@@ -20,6 +20,7 @@ from harness.pictures import Panel, figure
 from harness.protocols import NAMES, collect, race, score, truths, without
 
 import outfold as of
+from outfold.data.cells import State
 from outfold.learners import spaces
 
 # Largest subsample that leaves some of the pool out; CD4vsCD8 and MiniBooNE, of the paper, are not to be had.
@@ -147,9 +148,9 @@ def estimates(
     left = of.estimate.bbc(without(oof, dropped), metric, aggregate="fold", n_resamples=DRAWS)
     found = {
         "cvm": winner.value,
-        "cvm_cv": score(again, metric),
+        "cvm_cv": score(again, metric) if np.all(again.state == State.DONE) else None,  # a fold may lack a class
         "tt": of.estimate.tt(oof, metric, aggregate="fold").value,
-        "ncv": of.estimate.nested(oof, metric, aggregate="fold").value if "inner" in oof.blocks else None,
+        "ncv": nested_score(oof, metric),
         "bbc": of.estimate.bbc(oof, metric, aggregate="fold", n_resamples=DRAWS).value,
         "bbcd": left.value,
     }
@@ -158,6 +159,21 @@ def estimates(
         for name, value in found.items()
     }
     return numbers | {"winner": winner.selected, "survivor": left.selected}
+
+
+def nested_score(oof: of.Predictions, metric: str) -> float | None:
+    """Nested cross-validation; None without inner folds, or where those of a training part have no score.
+
+    Folds that are not stratified may put all members of the rarer class into one fold.
+    """
+    if "inner" not in oof.blocks:
+        return None
+    try:
+        return of.estimate.nested(oof, metric, aggregate="fold").value
+    except of.exceptions.InputError:
+        if oof.plan.stratify:
+            raise
+        return None
 
 
 def biases(
@@ -271,7 +287,7 @@ DIFFERENCES = (
     "leave out sizes that are all of a pool, or more.",
     "- The printed grid has 236 configurations, the text says 247. Trees are scikit-learn's, not Matlab's.",
     "- A subsample whose rarest class has R < 10 members gets R folds, as in the paper; with R < 2 it is left out, with R < 3 it "
-    "has no NCV.",
+    "has no NCV. Without stratification, it also has none, and CVM-CV neither, where the training part of a fold lacks a class.",
     "- With folds that are not stratified, AUC is undefined in some; the mean is over the others. The paper does not say what it "
     "does.",
 )

@@ -200,7 +200,7 @@ def page(result: dict[str, Any]) -> Iterator[str]:
         )
     yield "- NCAAF, of the paper's table, is not public. The three generated sets are new draws."
     if not any("; HDDT; " in key for key in result["times"]):
-        yield "- There is no Hellinger tree in this version, so its columns and the pairs (a) and (c) are missing."
+        yield "- The Hellinger tree has not been run yet, so its columns and the pairs (a) and (c) are missing."
 
 
 def _pair_rows(result: dict[str, Any], part: str) -> Iterator[list[str]]:

@@ -115,11 +115,11 @@ def page(result: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield (
             f"{n:,} rows are cross-validated, {later:,} later ones are the true test. The rarer class has {shares[0]} of "
-            f"the former and {shares[1]} of the latter. The steady state is the mean of {rows[0]['repeats']} "
+            f"the former and {shares[1]} of the latter. The steady state is the mean of all "
             f"repeats{' (paper: 500); in brackets as printed' if data == 'ozone_8h' else ''}."
         )
         yield ""
-        yield from table(("learner", "folds", "canonical", "steady state", "true test"), _rows(rows))
+        yield from table(("learner", "folds", "repeats", "canonical", "steady state", "true test"), _rows(rows))
         yield ""
     yield "## Differences"
     yield ""
@@ -132,7 +132,7 @@ def page(result: dict[str, Any]) -> Iterator[str]:
         "no set of the paper: it shows that cross-validation cannot foresee a change of the data."
     )
     if not any(row["learner"] == "HDDT" for row in result["rows"]):
-        yield "- There is no Hellinger tree in this version."
+        yield "- The Hellinger tree has not been run yet."
 
 
 def _rows(rows: Sequence[dict[str, Any]]) -> Iterator[list[Any]]:

@@ -14,7 +14,11 @@ WARNING = "<!-- made by studies/run.py from the result file; do not edit -->"
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
     """A table; None is an empty cell."""
     lines = [f"| {' | '.join(header)} |", "|" + " --- |" * len(header)]
-    return lines + [f"| {' | '.join('' if cell is None else str(cell) for cell in row)} |" for row in rows]
+    for row in rows:
+        if len(row) != len(header):
+            raise ValueError(f"a row of {len(row)} cells under {len(header)} headings: {list(row)}")
+        lines.append(f"| {' | '.join('' if cell is None else str(cell) for cell in row)} |")
+    return lines
 
 
 def fixed(value: float | None, digits: int = 3, sign: bool = False) -> str:

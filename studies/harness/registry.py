@@ -54,7 +54,7 @@ OTHERS = (
         "coverage, bias and type I error of the simulations of `make calibrate`",
         "[calibration](../calibration.md)",
     ),
-    ("corrections", "bias of corrections for selecting", "[methods](../methods.md#weighted-mean-correction)"),
+    ("corrections", "bias of corrections for selecting", "[wmc](../methods/wmc.md)"),
     ("confronting", "how often `confront` errs", "[models](../models.md#how-often-it-errs)"),
     ("dropping", "what dropping saves and costs", "[dropping](../dropping.md)"),
     (
@@ -68,7 +68,7 @@ OTHERS = (
         "[calibration](../calibration.md), [intervals](../intervals.md)",
     ),
     ("interval_metrics", "the same for other metrics, groups and repeats", "[calibration](../calibration.md)"),
-    ("margins", "errors of tests at a margin", "[comparing](../comparing.md)"),
+    ("margins", "errors of tests at a margin", "[non_inferior](../compare/non_inferior.md)"),
     ("never_selected", "what `drop.NeverSelected` saves and costs", "[dropping](../dropping.md)"),
     (
         "other_intervals",
@@ -82,8 +82,12 @@ OTHERS = (
     ("power_curves", "power of five tests", "[power](power_curves.md)"),
     ("real_data", "estimates and intervals on pools of real data", "[real data](real_data.md)"),
     ("row_order", "how often the check of the row order speaks", "[OF513](../checks/OF513.md)"),
-    ("survival_curves", "bias of the integrated Brier score", "[methods](../methods.md#the-integrated-brier-score)"),
-    ("tuned", "errors of tests of tuned algorithms", "[comparing](../comparing.md#tuned-against-tuned)"),
+    (
+        "survival_curves",
+        "bias of the integrated Brier score",
+        "[metrics](../methods/metrics.md#the-integrated-brier-score)",
+    ),
+    ("tuned", "errors of tests of tuned algorithms", "[algorithms](../compare/algorithms.md)"),
     ("thresholds", "shares at a threshold", "[calibration](../calibration.md#at-a-threshold)"),
     ("type_one_error", "type I errors of all tests", "[calibration](../calibration.md#type-i-errors)"),
 )

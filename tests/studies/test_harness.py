@@ -228,6 +228,8 @@ def test_tables_of_papers_and_pages():
     assert printed.rows("\na 1 2\nb 3 4\n") == {"a": (1, 2), "b": (3, 4)}
     assert printed.by_number("20 0.1") == {20: (0.1,)}
     assert table(("x", "y"), [(1, None)]) == ["| x | y |", "| --- | --- |", "| 1 |  |"]
+    with pytest.raises(ValueError, match="a row of 3 cells under 2 headings"):
+        table(("x", "y"), [(1, 2, 3)])
     assert [fixed(None), fixed(0.1234), fixed(-0.00001, sign=True)] == ["", "0.123", "+0.000"]
 
 

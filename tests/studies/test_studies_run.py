@@ -17,6 +17,8 @@ from harness import data as study_data
 from harness import registry
 from harness.command import as_result, write
 from harness.runner import RawFile, run_units
+from sklearn.model_selection import KFold
+from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 
@@ -157,3 +159,16 @@ def test_nested_of_the_simulation_has_the_mean_of_that_with_whole_matrices():
     theirs = [balanced.nested(truth, 20, rng) for _ in range(600)]
     error = np.hypot(np.std(ours), np.std(theirs)) / np.sqrt(600)
     assert abs(np.mean(ours) - np.mean(theirs)) < 4 * error
+
+
+def test_a_training_part_with_one_class_has_no_nested_score():
+    """All three of the second class are in the last fold, so that the training part of it has none."""
+    y = np.repeat([0, 1], [27, 3])
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    configs = of.grid("tree", DecisionTreeClassifier(random_state=0), max_depth=[1, 2])
+    apart = of.collect(configs, X, y, KFold(3), inner=True, progress=False)
+    assert protocol_bias.nested_score(apart, "roc_auc") is None
+    assert (
+        protocol_bias.nested_score(apart, "accuracy") == of.estimate.nested(apart, "accuracy", aggregate="fold").value
+    )
+    assert protocol_bias.nested_score(of.collect(configs, X, y, rng=0, progress=False), "roc_auc") is None
