@@ -877,7 +877,9 @@ def test_run_on_real_tables():
         says("run.md", "Does the number come true?", f"measured on one draw of {sets:.0f} of the tables")
         says("run.md", "Does the number come true?", f"took {ratio:.0f} times the CPU time of `outfold run`")
         each = sorted(one["nested_seconds"] for title, one in measured.items() if one["nested_sets"] == 1)
-        says("run.md", "Does the number come true?", " and ".join(f"{seconds:.0f}" for seconds in each) + " s, measured")
+        says(
+            "run.md", "Does the number come true?", " and ".join(f"{seconds:.0f}" for seconds in each) + " s, measured"
+        )
     beside = rows("run.md", "Beside FLAML")
     for one, cells in zip(everywhere, beside.values(), strict=True):
         assert one["peer_draws"] == 50
