@@ -2,7 +2,7 @@
 
 The sides take turns; a row gives GridSearchCV's median seconds divided by ours, wall and CPU, with nothing dropped and as
 `SelectCV` comes. ``warm`` is a second search in the same process, where GridSearchCV's first takes less than 5 seconds: in
-longer ones, what a process pays once makes no difference. Searches whose turn takes longer than 20 seconds have three turns.
+longer ones, what a process pays once makes no difference. ``both`` is the first and the second together. Searches whose turn takes longer than 20 seconds have three turns.
 Both sides get the same folds; the winner and the scores are compared. With one worker, one turn has a bare loop that fits and
 predicts, and does nothing else: it shows what a search can gain that shares no fit.
 Usage: python benchmarks/everyday.py [SEARCH ...] [--jobs 1 2] [--turns 5] [--keep]
@@ -30,7 +30,7 @@ LOOP = "loop"
 _SHORT = 5.0
 # From so many seconds per turn on, a search has at most this many turns.
 _LONG, _FEW_TURNS = 20.0, 3
-KINDS = ("wall", "cpu", "warm")
+KINDS = ("wall", "cpu", "warm", "both")
 
 
 # -- one search in a new process ------------------------------------------------------------------------
@@ -106,7 +106,8 @@ def measured(name: str, side: str, jobs: int, longest: float) -> dict[str, Any]:
     command = [sys.executable, __file__, "--side", side, "--jobs", str(jobs), "--longest", str(longest), name]
     begin = time.time()
     found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return found | {"wall": found["wall"] - begin}
+    wall = found["wall"] - begin
+    return found | {"wall": wall, "both": None if found["warm"] is None else wall + found["warm"]}
 
 
 def compile_package() -> None:
@@ -134,7 +135,7 @@ def take_turns(name: str, jobs: int, n_turns: int) -> list[dict[str, Any]]:
 
 
 def medians(turns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The median wall, CPU and warm seconds of the turns of one side; those that were measured."""
+    """The median seconds of each kind, of the turns of one side; those that were measured."""
     kinds = [kind for kind in KINDS if turns[0][kind] is not None]
     return {kind: sorted(turn[kind] for turn in turns)[len(turns) // 2] for kind in kinds}
 
@@ -162,12 +163,12 @@ def row(name: str, jobs: int, n_turns: int) -> dict[str, float]:
 
 
 def show(title: str, numbers: Mapping[str, float]) -> None:
-    """A line: seconds of GridSearchCV, then wall, CPU and warm of both sides."""
+    """A line: seconds of GridSearchCV, then the ratios of both sides."""
     names = [f"{side}_{kind}" for side in SIDES[1:] for kind in KINDS]
     cells = [f"{numbers[name]:7.2f}" if name in numbers else f"{'':7}" for name in names]
     loop = f"  | loop {numbers['loop_wall']:.2f}" if "loop_wall" in numbers else ""
     odd = "".join(f"  {side}: other winner or scores" for side in SIDES[1:] if not numbers[f"{side}_same"])
-    print(f"{title:<44}{numbers['seconds']:7.2f} s {''.join(cells[:3])}  |{''.join(cells[3:])}{loop}{odd}", flush=True)
+    print(f"{title:<44}{numbers['seconds']:7.2f} s {''.join(cells[: len(KINDS)])}  |{''.join(cells[len(KINDS) :])}{loop}{odd}", flush=True)
 
 
 def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -192,7 +193,7 @@ def main() -> None:
     names = [name for name in SEARCHES if not args.searches or any(part in name for part in args.searches)]
     results = Results("everyday", args.keep)
     compile_package()
-    print(f"{'GridSearchCV / ours':<44}{'':>10}   kept: wall, CPU, warm  | dropping: wall, CPU, warm")
+    print(f"{'GridSearchCV / ours':<44}{'':>10}   kept: {', '.join(KINDS)}  | dropping: the same")
     for jobs in args.jobs:
         rows = []
         for name in names:

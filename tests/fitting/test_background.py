@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -14,6 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from internals import Background, background, is_well_known, worker
@@ -38,6 +41,7 @@ def beside(monkeypatch):
     monkeypatch.setattr(background, "_PAYS_START", 0.0)
     monkeypatch.setattr(background, "_PAYS_USE", 0.0)
     monkeypatch.setattr(background._Last, "start_seconds", 0.0)
+    monkeypatch.setattr(background._Last, "seconds_alone", 0.0)
 
     class Seen(Background):
         def __init__(self, *args):
@@ -74,18 +78,76 @@ def test_a_small_collection_starts_no_process(data, monkeypatch):
     same(of.collect(configs(), *data, PLAN, n_jobs=2), of.collect(configs(), *data, PLAN))
 
 
-def test_work_pays_for_new_processes_if_it_takes_longer_than_their_start(monkeypatch):
-    monkeypatch.setattr(background._Last, "executor", None)
-    monkeypatch.setattr(background._Last, "start_seconds", 0.0)
+@pytest.fixture
+def nothing_started(monkeypatch):
+    """As in a process that has started no workers so far."""
+    for name, value in {"executor": None, "ready": False, "start_seconds": 0.0, "seconds_alone": 0.0}.items():
+        monkeypatch.setattr(background._Last, name, value)
+
+
+class Prepared:
+    """What comes back from a process that is ready."""
+
+    def cancelled(self):
+        return False
+
+    def exception(self):
+        return None
+
+
+def test_work_pays_for_new_processes_if_it_takes_longer_than_their_start(nothing_started):
     beside = Background(1, print)
     assert not beside.pays(1.0)
     assert beside.pays(2.0)
-    beside._start = time.perf_counter() - 5.0  # started, and not ready when the work was over
-    beside._executor = type("Executor", (), {"shutdown": lambda *_, **__: None})()
-    beside.close()
+    beside._start = time.perf_counter() - 5.0
+    beside._begin(Prepared())
     again = Background(1, print)
     assert not again.pays(4.0)
     assert again.pays(6.0)
+
+
+def test_small_collections_add_up_until_processes_pay(nothing_started):
+    for seconds in (0.8, 0.9):
+        small = Background(1, print)
+        assert not small.pays(0.5)
+        small._made -= seconds
+        small.close()
+    assert not Background(1, print).pays(0.1)  # too little to do for them
+    assert Background(1, print).pays(0.5)
+
+
+def test_processes_that_are_not_ready_in_time_are_there_for_the_next_collection(data, nothing_started, monkeypatch):
+    monkeypatch.setattr(background, "_PAYS_START", 0.0)
+    monkeypatch.setattr(background, "_PAYS_USE", 0.0)
+    of.collect({"tree": DecisionTreeClassifier()}, *data, PLAN, n_jobs=2)
+    executor = background._Last.executor
+    assert not background._Last.ready
+    background._Last.seconds_alone = 1.0
+    executor.submit(abs, -1).result(timeout=60)
+    same(of.collect(configs(), *data, PLAN, n_jobs=2), of.collect(configs(), *data, PLAN))
+    assert background._Last.executor is executor
+    assert background._Last.seconds_alone == 1.0  # they were not started anew
+
+
+SCRIPT = """
+import slow
+import outfold as of
+from outfold.fitting import background
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+
+background._PAYS_START = background._PAYS_USE = 0.0
+background._prepare = slow.prepare
+of.collect({"tree": DecisionTreeClassifier()}, *make_classification(50, 4), of.Plan(folds=4), n_jobs=2)
+assert background._Last.executor is not None and not background._Last.ready
+"""
+
+
+def test_a_program_does_not_wait_at_its_end_for_processes_that_are_not_ready(tmp_path):
+    (tmp_path / "slow.py").write_text("import time\n\ndef prepare(packed):\n    time.sleep(100)\n")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 class Failed:
@@ -98,19 +160,15 @@ class Failed:
         return OSError("no process")
 
 
-def test_a_start_that_failed_says_nothing_about_later_ones(monkeypatch):
-    monkeypatch.setattr(background._Last, "start_seconds", 0.0)
-    monkeypatch.setattr(background._Last, "executor", None)
+def test_a_start_that_failed_says_nothing_about_later_ones(nothing_started):
     failing = Background(1, len)
     failing._start = time.perf_counter() - 600
     failing._begin(Failed())
-    failing._record_start()
     assert background._Last.start_seconds == 0.0
 
 
-def test_a_machine_that_paused_during_a_start_gets_workers_again(monkeypatch):
+def test_a_machine_that_paused_during_a_start_gets_workers_again(nothing_started, monkeypatch):
     monkeypatch.setattr(background._Last, "start_seconds", 3600.0)
-    monkeypatch.setattr(background._Last, "executor", None)
     assert Background(1, len).pays(60.0)
 
 

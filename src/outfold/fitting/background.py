@@ -1,11 +1,13 @@
 """Worker processes beside this one, which fits too: they are started when the work left pays for their start.
 
 A new process takes about a second to import the libraries. Until it is ready this process does the work, and a small search is
-over before. What is fitted where makes no difference to the results.
+over before. Small searches add up: when this process has worked alone for as long as a start takes, it starts the processes, and
+later searches find them. What is fitted where makes no difference to the results.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import sys
@@ -89,10 +91,13 @@ def _read(path: str) -> Any:
 
 
 class _Last:
-    """The executor that was last seen at work; its processes stay for the next collection."""
+    """The executor that was last started; its processes stay for the next collection."""
 
     executor: Any = None
-    start_seconds: float = 0.0  # that new processes took to be ready, or had taken when the work was over before
+    ready: bool = False  # whether one of its processes has imported what it needs
+    start_seconds: float = 0.0  # that new processes took to be ready
+    seconds_alone: float = 0.0  # that collections took, since processes were started, which could have used some
+    ends_at_exit: bool = False  # whether `_end_unready` is registered
 
 
 def _forget_processes() -> None:
@@ -101,6 +106,12 @@ def _forget_processes() -> None:
     loky: Any = sys.modules.get("joblib.externals.loky.reusable_executor")
     if loky is not None:
         loky._executor = loky._executor_kwargs = None
+
+
+def _end_unready() -> None:
+    """At the end of the program: processes that are still importing would be waited for."""
+    if _is_there(_Last.executor) and not _Last.ready:
+        _Last.executor.shutdown(wait=False, kill_workers=True)
 
 
 if hasattr(os, "register_at_fork"):
@@ -112,6 +123,7 @@ class Background:
 
     def __init__(self, n_processes: int, function: Callable[..., Any]) -> None:
         self.n_processes, self._function = n_processes, function
+        self._made = perf_counter()
         self.started = self._ready = False
         self._executor: Any = None
         self._start: float | None = None  # when new processes were started
@@ -126,7 +138,7 @@ class Background:
         if self.started or seconds < _PAYS_USE:
             return False
         start = min(max(_PAYS_START, _Last.start_seconds), _LONGEST_START)
-        return seconds >= start or _is_there(_Last.executor)
+        return seconds + _Last.seconds_alone >= start or _is_there(_Last.executor)
 
     def start(self, task: Task, samples: StoredSamples) -> None:
         """Start the processes; the task shows which libraries they need."""
@@ -134,10 +146,15 @@ class Background:
         from joblib.executor import get_memmapping_executor
 
         self.started, self._samples = True, samples
-        self._start = None if _is_there(_Last.executor) else perf_counter()
+        if not _is_there(_Last.executor):
+            self._start, _Last.ready, _Last.seconds_alone = perf_counter(), False, 0.0
         with hold_interrupts():
-            self._executor = get_memmapping_executor(self.n_processes, timeout=300)
+            _Last.executor = self._executor = get_memmapping_executor(self.n_processes, timeout=300)
             self._executor.submit(_prepare, pickle.dumps(samples.leave_out(task))).add_done_callback(self._begin)
+        if not _Last.ends_at_exit:
+            # Before loky's own function, which was registered first and waits; `atexit` itself comes after both.
+            getattr(threading, "_register_atexit", atexit.register)(_end_unready)
+            _Last.ends_at_exit = True
 
     def work_on(self, tasks: SharedTasks | None) -> None:
         """Take tasks from here from now on; None to take no more."""
@@ -160,28 +177,23 @@ class Background:
             return self._n_open > 0
 
     def close(self, broken: bool = False) -> None:
-        """Let the processes go; end them if they are not ready yet or at work on what nobody waits for."""
+        """Let the processes go, for the next collection; end them if they are at work on what nobody waits for."""
         executor, self._executor = self._executor, None
         self._tasks = None
         if self._samples is not None:
             self._samples.remove()
         if executor is None:
-            return
-        if not self._ready:
-            self._record_start()
-        if broken or self._n_open or not self._ready:
+            _Last.seconds_alone += perf_counter() - self._made
+        elif broken or self._n_open:
             _Last.executor = None
             executor.shutdown(wait=False, kill_workers=True)
-        else:
-            _Last.executor = executor
 
     def _begin(self, prepared: Any) -> None:
         """The first process is ready; if none can be started, this process goes on alone."""
         if prepared.cancelled() or prepared.exception() is not None:
-            self._start = None  # how long a start takes is not known
-            return
+            return  # how long a start takes is not known
         with self._lock:
-            self._ready = True
+            self._ready = _Last.ready = True
             self._record_start()
             self._hand_out()
 
