@@ -2,7 +2,8 @@
 
 The sides take turns; a row gives GridSearchCV's median seconds divided by ours, wall and CPU, with nothing dropped and as
 `SelectCV` comes. ``warm`` is a second search in the same process, where GridSearchCV's first takes less than 5 seconds: in
-longer ones, what a process pays once makes no difference. ``both`` is the first and the second together. Searches whose turn takes longer than 20 seconds have three turns.
+longer ones, what a process pays once makes no difference. ``both`` is the first and the second together. Searches whose turn
+takes longer than 20 seconds have three turns.
 Both sides get the same folds; the winner and the scores are compared. With one worker, one turn has a bare loop that fits and
 predicts, and does nothing else: it shows what a search can gain that shares no fit.
 Usage: python benchmarks/everyday.py [SEARCH ...] [--jobs 1 2] [--turns 5] [--keep]
@@ -168,7 +169,8 @@ def show(title: str, numbers: Mapping[str, float]) -> None:
     cells = [f"{numbers[name]:7.2f}" if name in numbers else f"{'':7}" for name in names]
     loop = f"  | loop {numbers['loop_wall']:.2f}" if "loop_wall" in numbers else ""
     odd = "".join(f"  {side}: other winner or scores" for side in SIDES[1:] if not numbers[f"{side}_same"])
-    print(f"{title:<44}{numbers['seconds']:7.2f} s {''.join(cells[: len(KINDS)])}  |{''.join(cells[len(KINDS) :])}{loop}{odd}", flush=True)
+    kept, dropping = "".join(cells[: len(KINDS)]), "".join(cells[len(KINDS) :])
+    print(f"{title:<44}{numbers['seconds']:7.2f} s {kept}  |{dropping}{loop}{odd}", flush=True)
 
 
 def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:

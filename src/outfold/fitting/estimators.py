@@ -93,6 +93,38 @@ def said_type(estimator: Any) -> str | None:
     return said
 
 
+def offers(estimator: Any, method: str) -> bool:
+    """Whether an estimator has a method, or will have it once it is fitted.
+
+    Some look for the method in what `fit` makes: a stack in its final estimator, others in ``self.model_``, say.
+    """
+    try:
+        getattr(estimator, method)
+    except AttributeError as error:
+        reason: BaseException | None = error
+        while reason is not None:
+            if _comes_with_fit(reason):
+                return True
+            reason = reason.__cause__
+        return _stacks_as_usual(estimator) and method in ("predict", "predict_proba", "decision_function")
+    return True
+
+
+def _comes_with_fit(reason: BaseException) -> bool:
+    from sklearn.exceptions import NotFittedError
+
+    missing = getattr(reason, "name", None)
+    return isinstance(reason, NotFittedError) or (isinstance(missing, str) and missing[-1:] == "_" != missing[-2:-1])
+
+
+def _stacks_as_usual(estimator: Any) -> bool:
+    """Whether this is a stack whose `fit` makes the final estimator: a logistic regression."""
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[-1][1]
+    known = package_of(estimator) == "sklearn" and type(estimator).__name__ == "StackingClassifier"
+    return known and estimator.final_estimator is None
+
+
 def is_estimator(value: Any) -> bool:
     """Whether a value has parameters of its own: an instance, not a class."""
     return hasattr(value, "get_params") and not isinstance(value, type)

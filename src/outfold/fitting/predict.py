@@ -19,7 +19,7 @@ from ..data.target import LARGEST, look_like_classes
 from ..exceptions import InputError, got, invalid
 from ..stats.survival import at_times
 from .data import n_rows
-from .estimators import said_type
+from .estimators import offers, said_type
 
 ModelKind = Literal["classification", "regression", "survival"]
 # What gives survival curves, in scikit-survival.
@@ -50,7 +50,7 @@ def kind_of(configs: Mapping[str, Any], y: Any, asked: ModelKind | None = None) 
     first: dict[ModelKind, str] = {}
     for name, kind in said.items():
         if kind not in ("classifier", "regressor"):
-            kind = "classifier" if hasattr(configs[name], "predict_proba") else None
+            kind = "classifier" if offers(configs[name], "predict_proba") else None
         if kind is None and look_like_classes(y):
             needed = f"configuration {name!r} says neither that it is a classifier nor that it is a regressor"
             also = "`collect` also takes `task='classification'` or `task='regression'`."
@@ -111,8 +111,8 @@ def _lacking(response: str, configs: Mapping[str, Any], n_classes: int) -> str |
         return None if any(gives_curves(estimator) for estimator in configs.values()) else next(iter(configs))
     pairs = response == "score" and n_classes > 2
     for name, estimator in configs.items():
-        # All of them can predict, that was checked; a stack has `predict` only once it is fitted.
-        has = any(method == "predict" or hasattr(estimator, method) for method in methods)
+        # All of them can predict, that was checked.
+        has = any(method == "predict" or offers(estimator, method) for method in methods)
         if not has or (pairs and _scores_pairs(estimator)):
             return name
     return None
@@ -372,8 +372,11 @@ _PIPELINE = ("sklearn.pipeline", "Pipeline")
 
 def _predicts_by_cut(model: Any, response: str, n_classes: int) -> bool:
     """Whether predict is the cut of this response for every row that is not on the boundary."""
-    name = _name(_final(model))
-    return name in _MONOTONE or (name in _BINARY_SCORE and response == "score" and n_classes == 2)
+    final = _final(model)
+    name = _name(final)
+    # Votes weighted by distance, added up in another order than those that probabilities are made of.
+    votes = name == _NEIGHBOURS and isinstance(final.weights, str)
+    return votes or name in _MONOTONE or (name in _BINARY_SCORE and response == "score" and n_classes == 2)
 
 
 def _scores_pairs(model: Any) -> bool:

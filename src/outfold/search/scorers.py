@@ -16,7 +16,7 @@ from ..data.predictions import Predictions
 from ..data.target import Target
 from ..exceptions import InputError, got, invalid
 from ..fitting.configs import Configs
-from ..fitting.estimators import one_of_each
+from ..fitting.estimators import offers, one_of_each
 from ..fitting.live import ONE, TRAIN, LiveScoring
 from ..fitting.predict import ModelKind
 from ..metrics import LiveScore, Metric, MetricLike
@@ -279,13 +279,13 @@ def needed_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
         name = next((name for name, need in needs.items() if need == response), None)
         if name is None:
             continue
-        lacking = next((c for c, e in configs.items() if not any(hasattr(e, m) for m in methods)), None)
+        lacking = next((c for c, e in configs.items() if not any(offers(e, m) for m in methods)), None)
         if lacking is not None:
             problem = f"{found[name].name} needs {' or '.join(methods)}, which {lacking!r} does not have."
             has_it = "an estimator that has it (CalibratedClassifierCV gives probabilities)"
             raise InputError(problem, remedy=f"Use a scorer of labels such as 'accuracy', or {has_it}.")
         # Without a decision_function, probabilities are what scikit-learn ranks by, and they serve more metrics.
-        ranks_by_proba = response == "score" and not any(hasattr(e, "decision_function") for e in configs.values())
+        ranks_by_proba = response == "score" and not any(offers(e, "decision_function") for e in configs.values())
         return "proba" if ranks_by_proba else response
     return "label" if needs and not {"any", "model"} & set(needs.values()) else "auto"
 
