@@ -13,8 +13,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
-from outfold.apps.anytime import AnytimeSearch, Found, _expected, _Spent, _Waves, kind_of_model, words_for_stop
+from outfold.apps.anytime import AnytimeSearch, Found, words_for_stop
+from outfold.apps.costs import Spent, _expected, kind_of_model
 from outfold.apps.stopping import Stop
+from outfold.apps.waves import Waves
 from outfold.fitting.configs import Configs
 
 X, y = make_classification(160, 8, n_informative=3, flip_y=0.2, random_state=0)
@@ -60,7 +62,7 @@ def test_waves_change_no_number(space, blocks, tmp_path, drop):
 
 
 def test_one_of_each_kind_comes_first_and_the_first_one_alone(space, blocks):
-    waves = _Waves(space, blocks)
+    waves = Waves(space, blocks)
     assert waves.take(1.0, lambda name: None) == ["logit(C=0.01)"]
     rest = [*waves.take(1.0, lambda name: None), *waves.take(1.0, lambda name: None)]
     assert [kind_of_model(space[name]) for name in rest] == ["GaussianNB", "DecisionTreeClassifier"]
@@ -68,7 +70,7 @@ def test_one_of_each_kind_comes_first_and_the_first_one_alone(space, blocks):
 
 
 def test_a_wave_has_whole_blocks_as_the_time_allows(space, blocks):
-    waves = _Waves(space, blocks)
+    waves = Waves(space, blocks)
     for _ in range(3):
         waves.take(1.0, lambda name: 1.0)
     assert len(waves.take(4.0, lambda name: 1.0)) == 4  # two of logit, two of bayes
@@ -79,7 +81,7 @@ def test_a_wave_has_whole_blocks_as_the_time_allows(space, blocks):
 
 def test_what_an_earlier_call_began_comes_first(space, blocks):
     begun = ["tree(max_depth=8, min_samples_leaf=20)", "of another space"]
-    waves = _Waves(space, blocks, ["logit(C=1)"], ["logit(C=1)", *begun])
+    waves = Waves(space, blocks, ["logit(C=1)"], ["logit(C=1)", *begun])
     assert waves.take(1.0, lambda name: None) == ["logit(C=1)"]
     assert waves.take(1.0, lambda name: None) == begun[:1]
     assert waves.take(1.0, lambda name: None) == ["bayes(var_smoothing=1e-09)"]
@@ -223,7 +225,7 @@ def test_a_short_budget_is_not_spent_on_one_dear_model(budget, dear):
 
 
 def test_a_block_for_which_there_is_no_time_is_cut(space, blocks):
-    waves = _Waves(space, blocks)
+    waves = Waves(space, blocks)
     waves.take(1.0, lambda name: None)
     wave = waves.take(1.0, lambda name: 2.0, 8.5)
     assert wave == ["bayes(var_smoothing=1e-09)"]  # one of each kind comes first
@@ -234,7 +236,7 @@ def test_a_block_for_which_there_is_no_time_is_cut(space, blocks):
 
 
 def test_one_dropped_configuration_does_not_make_its_kind_cheap():
-    dropped, whole = _Spent(3.0, 3, 10), _Spent(10.0, 10, 10)
+    dropped, whole = Spent(3.0, 3, 10), Spent(10.0, 10, 10)
     assert _expected([whole, whole]) == 10.0
     assert _expected([dropped]) == pytest.approx(10 * (0.3 + 1) / 2)
     assert _expected([dropped] * 12) == pytest.approx(10 * (0.3 * 12 + 1) / 13)

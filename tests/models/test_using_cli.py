@@ -13,7 +13,7 @@ from extras import pd
 from outfold.cli import main
 from outfold.exceptions import InputError
 from outfold.models import ModelAbout
-from outfold.models.labels import labelled
+from outfold.models.labels import labelled_rows
 from outfold.tables import Column, Columns
 from saved_model import saved_in, table
 
@@ -196,7 +196,7 @@ def test_labels_that_come_alone_are_refused_without_an_id_too():
         classes=(0, 1),
     )
     with pytest.raises(InputError, match="join them with the table that you predicted"):
-        labelled(pd.DataFrame({"y": [0, 1]}), about)
+        labelled_rows(pd.DataFrame({"y": [0, 1]}), about)
 
 
 def test_confront_with_the_training_rows_is_refused(capsys, saved, tmp_path):

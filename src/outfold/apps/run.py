@@ -35,10 +35,11 @@ from .anytime import AnytimeSearch, Found, words_for_stop
 from .clusters import connection
 from .folder import ANSWER, SEARCH, RunFolder
 from .live import Live
+from .rare_classes import RareClasses, without_rare
 from .result import RunResult
 from .space import SpaceLike, SpaceMaker, begun_in, finished_in, names_in
 from .stopping import Finishing
-from .table import LabelledTable, RareClasses, Roles, Say, TableTask, read_table, without_rare
+from .table import LabelledTable, Roles, Say, TableTask, read_table
 
 
 def run(

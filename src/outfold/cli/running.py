@@ -8,9 +8,10 @@ import sys
 from contextlib import suppress
 from typing import Any, get_args
 
+from ..apps.rare_classes import RareClasses
 from ..apps.result import RunResult
 from ..apps.run import run
-from ..apps.table import RareClasses, TableTask
+from ..apps.table import TableTask
 from .inspecting import FORMATS, add_dialect, dialect_options
 from .options import CommandParser, add_command, add_format, add_option, add_selection, add_work_options, given, names
 from .options import read_rule as rule_of

@@ -18,7 +18,7 @@ from ..formatting import count
 from ..io import ledger
 from ..io.store import load as load_oof
 from ..models import ModelAbout, confront, load_model
-from ..models.labels import labelled
+from ..models.labels import labelled_rows
 from ..models.model import Model
 from ..tables import read_file
 from .inspecting import add_dialect, dialect_options
@@ -182,7 +182,7 @@ def _add_confront(commands: Any) -> None:
 def _confront(args: argparse.Namespace) -> None:
     folder = folder_of(args.folder)
     oof, model = load_oof(folder / ANSWER), load_model(folder, args.trust)
-    rows = labelled(read_rows(args, model.about), model.about, args.target)
+    rows = labelled_rows(read_rows(args, model.about), model.about, args.target)
     if rows.n_left_out:
         _note(f"left out {count(rows.n_left_out, 'row')} without a label")
     options = given(args, "metric", "n_resamples", "confidence_level", "rng")
