@@ -249,6 +249,21 @@ def test_tied_prints_the_set(capsys, saved):
     assert facts["metric"] == "accuracy"
 
 
+def test_tied_and_estimate_draw_pictures(capsys, saved, tmp_path):
+    pytest.importorskip("matplotlib")
+    for command in ("tied", "estimate"):
+        path = tmp_path / f"{command}.svg"
+        plain = call(capsys, command, saved.folder / "run.oof")[1]
+        assert call(capsys, command, saved.folder / "run.oof", "--picture", path) == (0, plain, "")
+        assert "<svg" in path.read_text()
+        code, out, err = call(capsys, command, saved.folder / "run.oof", "--picture", tmp_path / "p.gif")
+        assert (code, out) == (2, "")
+        assert "--picture must end in .svg, .png or .pdf" in err
+    code, _, err = call(capsys, "estimate", saved.folder / "run.oof", "--threshold", "youden", "--picture", path)
+    assert code == 2
+    assert "--picture shows one estimate; it does not go with a threshold" in err
+
+
 def test_samples_needed_answers_both_questions(capsys, saved):
     code, out, _ = call(capsys, "samples-needed", saved.folder, "--width", "0.01")
     assert code == 0
