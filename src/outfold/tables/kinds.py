@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -148,9 +149,9 @@ def _unless_id(found: Look, name: str, n: int, reason: str = "") -> Look:
         return replace(found, role="id", reason=reason)
     seldom = found.distinct > max(MOST_CLASSES, n / 5) if not _PERSON.fullmatch(name) else found.distinct >= 5
     if not unique and seldom and (named or _PERSON.fullmatch(name)):
-        warning = (
-            f"rows with the same {name!r} may belong together. If they do, make it the group, to hold them out together"
-        )
+        option = f"--group {shlex.quote(name)}"
+        remedy = f"If they do, make it the group ({option}), to hold them out together"
+        warning = f"rows with the same {name!r} may belong together. {remedy}"
         return replace(found, role="id", reason="named like an id, and its values repeat", warning=warning)
     return found
 

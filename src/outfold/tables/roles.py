@@ -17,6 +17,7 @@ from .. import formatting
 from ..exceptions import InputError, invalid
 from .canonical import convert, features
 from .columns import KINDS, NAMED, Column, Columns, Role, treatment, why_nothing_to_learn_from
+from .grouping import ROWS_LOOKED_AT, find_group
 from .kinds import GUESSED_ORDER, look_at
 from .leaks import find_leaks, rows_to_look_at
 
@@ -86,7 +87,8 @@ def inspect(
         else:
             columns.append(_found(frame[name]))
     made = Columns(tuple(_mark_duplicates(frame, _settle_orders(columns), decided)))
-    return Columns(_mark_leaks(frame, made), (*_notes(made), *_note_on_dates(frame, made)))
+    notes = (*_notes(made), *_note_on_dates(frame, made), *_note_on_groups(frame, made))
+    return Columns(_mark_leaks(frame, made), notes)
 
 
 # What `replace` has to make anew.
@@ -243,6 +245,20 @@ def _note_on_dates(frame: pd.DataFrame, columns: Columns) -> tuple[str, ...]:
     which = f"{formatting.listed(names, len(names))} {hold} past dates"
     remedy = f"--drop-columns {shlex.quote(','.join(names))} leaves {them} out"
     return (f"{which}: new rows with later dates all lie outside the training range. {remedy}",)
+
+
+def _note_on_groups(frame: pd.DataFrame, columns: Columns) -> tuple[str, ...]:
+    """Rows that belong together must be held out together, which nobody remembers in time."""
+    if columns.named("group") is not None or not columns.features:
+        return ()
+    X = features(frame.iloc[:ROWS_LOOKED_AT], columns)
+    found = find_group(X[[c.name for c in columns.features if c.kind in ("number", "category")]])
+    if found is None:
+        return ()
+    same = formatting.listed(found.shared, 3)
+    seen = f"rows with the same {found.name!r} also have the same {same}"
+    why = f"{seen}: they may belong together, as the visits of one patient do"
+    return (f"{why}. If they do, --group {shlex.quote(found.name)} holds them out together",)
 
 
 def _in_the_past(values: pd.Series[Any], column: Column) -> bool:
