@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
+from outfold.apps.answer_time import AnswerTime
 from outfold.apps.anytime import AnytimeSearch, Found, words_for_stop
 from outfold.apps.costs import Spent, _expected, kind_of_model
 from outfold.apps.stopping import Stop
@@ -169,37 +170,49 @@ def test_the_time_left_is_about_right_after_the_first_tenth():
     def watch(standing):
         guesses.append((clock[0], standing.seconds_left))
 
-    AnytimeSearch(space, blocks, collect, watch, clock=lambda: clock[0]).run()
-    total = clock[0]
-    later = [(at, left) for at, left in guesses if 0.1 * total < at < 0.97 * total]
+    search = AnytimeSearch(space, blocks, collect, watch, clock=lambda: clock[0], answer=AnswerTime(1.5))
+    search.run()
+    total = clock[0] + 3.0 + 1.5  # the answer: what takes a time that is known, and a fit
+    later = [(at, left) for at, left in guesses if at > 0.1 * total]
     assert len(later) > 20
+    assert max(at for at, _ in later) == clock[0]  # the last seconds too
     for at, left in later:
         assert (total - at) / 3 < left < 3 * (total - at), (at, left, total)
 
 
 class Machine:
-    """Fits that take a known time, by a clock of its own."""
+    """Fits that take a known time, by a clock of its own, which also ends the search."""
 
     def __init__(self, seconds):
-        self.seconds, self.now, self.done, self.search = seconds, 0.0, {}, None
+        self.seconds, self.now, self.done, self.deadline = seconds, 0.0, {}, np.inf
+        machine = self
+
+        class Clocked(Stop):
+            def after(self, seconds):
+                self.reason = "budget"
+                machine.deadline = machine.now + seconds
+
+        self.stop = Clocked
 
     def collect(self, configs, tell):
         new = [name for name in configs if name not in self.done]
         for i, name in enumerate(new):
-            seconds = self.seconds[kind_of_model(configs[name])]
-            if self.done and self.now + seconds > self.search._deadline():
+            self.now += self.seconds[kind_of_model(configs[name])]
+            if self.now > self.deadline:
+                self.now = self.deadline
                 raise KeyboardInterrupt
-            self.now += seconds
-            self.done[name] = seconds
+            self.done[name] = self.seconds[kind_of_model(configs[name])]
             tell(i + 1, len(new))
         seconds = np.array([self.done[name] for name in configs]).reshape(-1, 1, 1)
         state = np.full(seconds.shape, of.State.DONE)
         return type("Made", (), {"configs": tuple(configs), "seconds": seconds, "state": state})()
 
 
-@pytest.mark.parametrize(("budget", "dear"), [(60.0, 0), (120.0, 1), (600.0, 3)])
-def test_a_short_budget_is_not_spent_on_one_dear_model(budget, dear):
-    """Seconds as of a hold-out of 200,000 rows: a forest would take most of a minute."""
+@pytest.mark.parametrize(
+    ("budget", "forests"), [(20.0, 0), (60.0, 0), (100.0, 0), (120.0, 0), (150.0, 1), (250.0, 3), (600.0, 3)]
+)
+def test_a_budget_holds_and_is_not_spent_on_one_dear_model(monkeypatch, budget, forests):
+    """Seconds as of a hold-out of 200,000 rows: a forest takes most of a minute, and as long again if it is the best."""
     from sklearn.ensemble import RandomForestClassifier
 
     space = of.grid("logit", LogisticRegression(), C=np.logspace(-3, 3, 10))
@@ -207,21 +220,26 @@ def test_a_short_budget_is_not_spent_on_one_dear_model(budget, dear):
     space |= of.grid("tree", DecisionTreeClassifier(), max_depth=range(1, 11))
     names = list(space)
     machine = Machine({"LogisticRegression": 0.8, "DecisionTreeClassifier": 1.6, kind_of_model(space[names[10]]): 36.0})
-    expected = []
-    machine.search = AnytimeSearch(
+    monkeypatch.setattr("outfold.apps.anytime.Stop", machine.stop)
+    expected, answer = [], AnswerTime()
+    search = AnytimeSearch(
         space,
         [names[:10], names[10:13], names[13:]],
         machine.collect,
         lambda standing: expected.append(standing.n_expected),
         budget,
         clock=lambda: machine.now,
+        answer=answer,
     )
-    found = machine.search.run()
-    assert len(found.oof.configs) == 20 + dear
-    assert set(names[:10] + names[13:]) <= set(found.oof.configs)
-    told = [n for n in expected if n is not None]
-    assert told[0] == pytest.approx(20 + dear, abs=1)  # a good guess after the first of them
-    assert told[-1] == 20 + dear
+    found = search.run()
+    assert sum(name.startswith("forest") for name in found.oof.configs) == forests
+    assert machine.now + answer.expected <= budget
+    assert found.stopped == (None if forests == 3 else "budget")
+    if budget >= 60:
+        assert set(names[:10] + names[13:]) <= set(found.oof.configs)
+        told = [n for n in expected if n is not None]
+        assert told[0] == pytest.approx(20 + forests, abs=1)  # a good guess after the first of them
+        assert told[-1] == 20 + forests
 
 
 def test_a_block_for_which_there_is_no_time_is_cut(space, blocks):

@@ -28,7 +28,9 @@ def note(frame, **roles):
 
 
 def test_repeated_measurements_are_noticed():
-    expected = "rows with the same 'mouse' also have the same 'age', 'length': they may belong together, as the visits of one "
+    expected = (
+        "rows with the same 'mouse' also have the same 'age', 'length': they may belong together, as the visits of one "
+    )
     expected += "patient do"
     (found,) = note(measured())
     assert found == f"{expected}. If they do, --group mouse holds them out together"

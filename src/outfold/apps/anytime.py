@@ -18,16 +18,15 @@ from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..fitting.configs import Configs
 from ..formatting import seconds as duration
+from .answer_time import AnswerTime
 from .costs import Costs
 from .stopping import Reason, Stop
 from .waves import Waves
 
 # A wave takes about this many seconds at first, later half of the time spent so far, and never more than this share of the whole.
 _FIRST_WAVE, _GROWTH, _LARGEST_SHARE = 5.0, 0.5, 0.125
-# Of a budget, what is kept for the final fit, the estimate and the report: this share, but seconds within these limits.
-_RESERVE, _LEAST_RESERVE, _MOST_RESERVE = 0.1, 4.0, 60.0
-# The estimate and the report take about this many times as long as the look at an estimate so far, which has fewer draws.
-_LOOKS = 10
+# A wave that is expected to take this many times as long as a budget has for it is not begun.
+_HOPELESS = 2.0
 
 
 class Collect(Protocol):
@@ -53,7 +52,7 @@ class Standing:
     n_finished: int = 0
     n_dropped: int = 0
     seconds: float = 0.0
-    seconds_left: float | None = None
+    seconds_left: float | None = None  # until there is an answer
     n_expected: int | None = None  # configurations that a budget is going to allow, with those that are finished
     oof: Predictions | None = None  # of the configurations that are finished
 
@@ -76,13 +75,13 @@ class AnytimeSearch:
     begun: Sequence[str] = ()
     clock: Callable[[], float] = monotonic
     start: float | None = None  # when the budget began, by this clock; None is now
+    answer: AnswerTime = field(default_factory=AnswerTime)
     costs: Costs = field(init=False)
 
     def __post_init__(self) -> None:
         self.costs = Costs(self.space)
         self.begin = self.clock() if self.start is None else self.start
-        self._one_fit = 0.0  # seconds of the longest fit so far: the last one, on all samples, takes about as long
-        self._one_look = 0.0  # seconds that `watch` took at most
+        self._left = 0.0  # seconds that the search itself is expected to take
 
     def run(self) -> Found:
         """Search, and give back what is finished when all is done or the search is stopped."""
@@ -94,17 +93,22 @@ class AnytimeSearch:
         try:
             with stop:
                 while waves:
-                    wave = waves.take(self._seconds_of_wave(standing), self.costs.of_config, self._time_left())
+                    wave = waves.take(self._seconds_of_wave(), self.costs.of_config, self._time_left())
+                    if (
+                        self.budget is not None and oof is not None
+                    ):  # there is an answer, so the budget may end the search
+                        seconds = self._seconds_for(wave)
+                        if self._is_hopeless(wave, seconds):
+                            stop.reason = "budget"
+                            break
+                        stop.after(seconds)
                     begin, tell = self.clock(), _Tell(self, standing, wave, waves.left, stop)
                     oof = self.collect(self._ordered([*finished, *wave]), tell)
                     finished += wave
                     self._learn(standing, oof, wave, self.clock() - begin, tell.n_fitted)
-                    standing.seconds_left = self.costs.of(waves.left)
+                    self.expect(standing, self.costs.of(waves.left))
                     standing.n_expected = self._n_expected(standing, waves.left)
                     self._look(standing)
-                    if self.budget is not None:
-                        # From here on there is an answer, so the budget may end the search.
-                        stop.after(self._deadline() - self.clock())
         except KeyboardInterrupt:
             if oof is None:
                 raise
@@ -120,36 +124,59 @@ class AnytimeSearch:
         wanted = set(names)
         return Configs({name: self.space[name] for name in self.space if name in wanted}, self.space.params)
 
+    def expect(self, standing: Standing, left: float | None) -> None:
+        """Take these seconds for what the configurations that are left will take; a budget may end them before."""
+        if left is None:
+            return
+        self._left = left
+        if self.budget is not None:
+            left = min(left, max(self._deadline() - self.clock(), 0.0))
+        standing.seconds_left = left + self.answer.expected
+
     def _deadline(self) -> float:
         assert self.budget is not None
-        reserve = min(max(_RESERVE * self.budget, _LEAST_RESERVE), _MOST_RESERVE)
-        reserve = max(reserve, _LOOKS * self._one_look) + 1.5 * self._one_fit
-        reserve = min(reserve, self.budget / 2)
-        return self.begin + self.budget - reserve
+        return self.begin + self.budget - min(self.answer.reserve, self.budget / 2)
 
     def _time_left(self) -> float | None:
         """Seconds that the budget has for further configurations; None if there is none, or if nothing was fitted yet."""
         return self._deadline() - self.clock() if self.budget is not None and self.costs.known else None
+
+    def _seconds_for(self, wave: Sequence[str]) -> float:
+        """Seconds in which this wave must be finished: less than are left, if its best may take long to fit again."""
+        assert self.budget is not None
+        now, end, fit = self.clock(), self.begin + self.budget, max(map(self.costs.of_fit, wave))
+        seconds = self._deadline() - now
+        if fit <= self.answer.longest_fit:
+            return seconds
+        share = min(fit / max(self.costs.of(wave) or 0.0, fit, 1e-9), 1.0)
+        return min(seconds, self.answer.latest(now, end, share) - now)
+
+    def _is_hopeless(self, wave: Sequence[str], seconds: float) -> bool:
+        """Whether a wave would surely be cut off: then the answer comes before the end of the budget."""
+        guessed = any(map(self.costs.is_guess, wave))
+        return not guessed and (self.costs.of(wave) or 0.0) > _HOPELESS * seconds
 
     def _n_expected(self, standing: Standing, names: Sequence[str]) -> int | None:
         """How many configurations the budget allows, the cheap ones first."""
         left = self._time_left()
         if left is None:
             return None
-        costs = np.cumsum(sorted(self.costs.of_config(name) or 0.0 for name in names))
-        return standing.n_finished + int(np.sum(costs <= left))
+        ordered = sorted(names, key=lambda name: self.costs.of_config(name) or 0.0)
+        costs = np.cumsum([self.costs.of_config(name) or 0.0 for name in ordered])
+        longer = np.array([max(self.costs.of_fit(name) - self.answer.longest_fit, 0.0) for name in ordered])
+        return standing.n_finished + int(np.sum(costs + self.answer.fits_per_fit * longer <= left))
 
     def _look(self, standing: Standing) -> None:
         begin = self.clock()
         self.watch(standing)
-        self._one_look = max(self._one_look, self.clock() - begin)
+        self.answer.saw_look(self.clock() - begin)
 
-    def _seconds_of_wave(self, standing: Standing) -> float:
+    def _seconds_of_wave(self) -> float:
         """About how long the next wave should take."""
         spent = self.clock() - self.begin
         wanted = max(_FIRST_WAVE, _GROWTH * spent)
-        if standing.seconds_left is not None:
-            wanted = min(wanted, max(_FIRST_WAVE, _LARGEST_SHARE * (spent + standing.seconds_left)))
+        if self.costs.known:
+            wanted = min(wanted, max(_FIRST_WAVE, _LARGEST_SHARE * (spent + self._left)))
         if self.budget is not None:
             wanted = min(wanted, _LARGEST_SHARE * (self._deadline() - self.clock()))
         return wanted
@@ -157,7 +184,7 @@ class AnytimeSearch:
     def _learn(self, standing: Standing, oof: Predictions, wave: Sequence[str], seconds: float, n_fitted: int) -> None:
         self.costs.learn(oof, wave, seconds, n_fitted)
         if oof.seconds is not None and not np.isnan(oof.seconds).all():
-            self._one_fit = float(np.nanmax(oof.seconds))
+            self.answer.saw_fit(float(np.nanmax(oof.seconds)))
         standing.oof, standing.n_finished = oof, len(oof.configs)
         standing.n_dropped = int(np.any(oof.state == State.DROPPED, axis=(1, 2)).sum())
         standing.seconds = self.clock() - self.begin
@@ -187,7 +214,7 @@ class _Tell:
             shown = (now - self._begin) * (1 - share) / share
             rest = shown if rest is None else share * shown + (1 - share) * rest
         later = search.costs.of(self.left)
-        standing.seconds_left = None if rest is None or later is None else rest + later
+        search.expect(standing, None if rest is None or later is None else rest + later)
         search.watch(standing)
 
 

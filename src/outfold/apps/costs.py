@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +44,11 @@ def _expected(spent: Sequence[Spent]) -> float:
     return sum(one.seconds for one in spent) / n_fitted * n_cells * finished
 
 
+def _mean_fit(spent: Sequence[Spent]) -> float:
+    """Seconds of one fit."""
+    return sum(one.seconds for one in spent) / max(sum(one.n_fitted for one in spent), 1)
+
+
 class Costs:
     """Seconds that a configuration takes on all folds, learnt from finished waves by the kind of model."""
 
@@ -73,13 +78,21 @@ class Costs:
 
     def of_config(self, name: str) -> float | None:
         """Seconds that this configuration takes, guessed from other kinds if need be; None if nothing was fitted yet."""
-        if not self._spent:
-            return None
-        kind = self._kinds[name]
-        if kind not in self._spent:
-            linear = [_expected(spent) / _times(other) for other, spent in self._spent.items()]
-            return float(np.mean(linear)) * _times(kind) * self._pace
-        return _expected(self._spent[kind]) * self._pace
+        return self._of_kind(self._kinds[name], _expected) * self._pace if self._spent else None
+
+    def of_fit(self, name: str) -> float:
+        """Seconds of one fit of this configuration, guessed from other kinds if need be; 0 if nothing was fitted yet."""
+        return self._of_kind(self._kinds[name], _mean_fit) if self._spent else 0.0
+
+    def is_guess(self, name: str) -> bool:
+        """Whether no configuration of the same kind was fitted yet."""
+        return self._kinds[name] not in self._spent
+
+    def _of_kind(self, kind: str, seconds: Callable[[Sequence[Spent]], float]) -> float:
+        if kind in self._spent:
+            return seconds(self._spent[kind])
+        linear = [seconds(spent) / _times(other) for other, spent in self._spent.items()]
+        return float(np.mean(linear)) * _times(kind)
 
     @property
     def _pace(self) -> float:
