@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 import outfold as of
 from outfold.apps.answer_time import AnswerTime
 from outfold.apps.anytime import AnytimeSearch, Found, words_for_stop
-from outfold.apps.costs import Spent, _expected, kind_of_model
+from outfold.apps.costs import Costs, Spent, WaveTimes, kind_of_model
 from outfold.apps.stopping import Stop
 from outfold.apps.waves import Waves
 from outfold.fitting.configs import Configs
@@ -254,10 +254,35 @@ def test_a_block_for_which_there_is_no_time_is_cut(space, blocks):
 
 
 def test_one_dropped_configuration_does_not_make_its_kind_cheap():
-    dropped, whole = Spent(3.0, 3, 10), Spent(10.0, 10, 10)
-    assert _expected([whole, whole]) == 10.0
-    assert _expected([dropped]) == pytest.approx(10 * (0.3 + 1) / 2)
-    assert _expected([dropped] * 12) == pytest.approx(10 * (0.3 * 12 + 1) / 13)
+    def expected(*configs):
+        spent = Spent(n_cells=10)
+        for seconds, n_fitted in configs:
+            spent.add(seconds, n_fitted)
+        return spent.expected
+
+    dropped, whole = (3.0, 3), (10.0, 10)
+    assert expected(whole, whole) == 10.0
+    assert expected(dropped) == pytest.approx(10 * (0.3 + 1) / 2)
+    assert expected(*[dropped] * 12) == pytest.approx(10 * (0.3 * 12 + 1) / 13)
+    assert expected((0.0, 0)) == 0.0
+
+
+def test_what_a_wave_does_beside_its_fits_is_no_part_of_their_cost(space):
+    """To read a large file takes as long for one configuration as for ten."""
+    names = list(space)[:3]
+    seconds = np.full((3, 1, 5), 0.2)
+    made = type(
+        "Made", (), {"configs": tuple(names), "seconds": seconds, "state": np.full(seconds.shape, of.State.DONE)}
+    )
+    costs = Costs(space)
+    costs.learn(
+        made, names, WaveTimes(wall=6.5, n_fitted=15, between=1.3, n_first=1)
+    )  # two workers: 3 s of fits in 1.5 s
+    assert costs.overhead == pytest.approx(5.0)
+    assert costs.of(names[:2]) == pytest.approx(1.0)
+    costs.learn(made, names, WaveTimes(wall=3.0, n_fitted=15, between=0.0, n_first=15))  # one shared fit gave them all
+    assert costs.overhead == pytest.approx(0.0)
+    assert costs.of(names[:2]) == pytest.approx(2 * 4.5 / 6)
 
 
 def test_words_for_a_search_that_was_stopped(space):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from time import monotonic
 from typing import NamedTuple, Protocol
 
@@ -19,12 +20,16 @@ from ..exceptions import InputError
 from ..fitting.configs import Configs
 from ..formatting import seconds as duration
 from .answer_time import AnswerTime
-from .costs import Costs
+from .costs import Costs, WaveTimes
 from .stopping import Reason, Stop
 from .waves import Waves
 
 # A wave takes about this many seconds at first, later half of the time spent so far, and never more than this share of the whole.
 _FIRST_WAVE, _GROWTH, _LARGEST_SHARE = 5.0, 0.5, 0.125
+# Cells that one worker has done come back within this many seconds.
+_AT_ONCE = 0.05
+# A wave takes at least this many times as long as what it does beside the fits, such as reading the file.
+_LEAST_WORK = 4.0
 # A wave that is expected to take this many times as long as a budget has for it is not begun.
 _HOPELESS = 2.0
 
@@ -94,19 +99,14 @@ class AnytimeSearch:
             with stop:
                 while waves:
                     wave = waves.take(self._seconds_of_wave(), self.costs.of_config, self._time_left())
-                    if (
-                        self.budget is not None and oof is not None
-                    ):  # there is an answer, so the budget may end the search
-                        seconds = self._seconds_for(wave)
-                        if self._is_hopeless(wave, seconds):
-                            stop.reason = "budget"
-                            break
-                        stop.after(seconds)
-                    begin, tell = self.clock(), _Tell(self, standing, wave, waves.left, stop)
+                    # Once there is an answer, the budget may end the search.
+                    if self.budget is not None and oof is not None and not self._begins(wave, stop):
+                        break
+                    tell = _Tell(self, standing, wave, waves.left, stop)
                     oof = self.collect(self._ordered([*finished, *wave]), tell)
                     finished += wave
-                    self._learn(standing, oof, wave, self.clock() - begin, tell.n_fitted)
-                    self.expect(standing, self.costs.of(waves.left))
+                    self._learn(standing, oof, wave, tell.times())
+                    self.expect(standing, self.seconds_of(waves.left))
                     standing.n_expected = self._n_expected(standing, waves.left)
                     self._look(standing)
         except KeyboardInterrupt:
@@ -123,6 +123,13 @@ class AnytimeSearch:
         """These configurations in the order of the space: which of two equal ones is selected depends on the order."""
         wanted = set(names)
         return Configs({name: self.space[name] for name in self.space if name in wanted}, self.space.params)
+
+    def seconds_of(self, names: Sequence[str]) -> float | None:
+        """Seconds that these take, in as many waves as they need; None if nothing was fitted yet."""
+        seconds = self.costs.of(names)
+        if seconds is None or not names:
+            return seconds
+        return seconds + ceil(seconds / max(self._seconds_of_wave(), 1e-9)) * self.costs.overhead
 
     def expect(self, standing: Standing, left: float | None) -> None:
         """Take these seconds for what the configurations that are left will take; a budget may end them before."""
@@ -148,13 +155,17 @@ class AnytimeSearch:
         seconds = self._deadline() - now
         if fit <= self.answer.longest_fit:
             return seconds
-        share = min(fit / max(self.costs.of(wave) or 0.0, fit, 1e-9), 1.0)
+        share = min(fit / max(self.seconds_of(wave) or 0.0, fit, 1e-9), 1.0)
         return min(seconds, self.answer.latest(now, end, share) - now)
 
-    def _is_hopeless(self, wave: Sequence[str], seconds: float) -> bool:
-        """Whether a wave would surely be cut off: then the answer comes before the end of the budget."""
-        guessed = any(map(self.costs.is_guess, wave))
-        return not guessed and (self.costs.of(wave) or 0.0) > _HOPELESS * seconds
+    def _begins(self, wave: Sequence[str], stop: Stop) -> bool:
+        """Set the end of the budget for this wave; False if the wave would surely be cut off."""
+        seconds, expected = self._seconds_for(wave), self.seconds_of(wave) or 0.0
+        if seconds <= 0 or (expected > _HOPELESS * seconds and not any(map(self.costs.is_guess, wave))):
+            stop.reason = "budget"
+            return False
+        stop.after(seconds)
+        return True
 
     def _n_expected(self, standing: Standing, names: Sequence[str]) -> int | None:
         """How many configurations the budget allows, the cheap ones first."""
@@ -163,6 +174,7 @@ class AnytimeSearch:
             return None
         ordered = sorted(names, key=lambda name: self.costs.of_config(name) or 0.0)
         costs = np.cumsum([self.costs.of_config(name) or 0.0 for name in ordered])
+        costs *= 1 + self.costs.overhead / max(self._seconds_of_wave(), 1e-9)
         longer = np.array([max(self.costs.of_fit(name) - self.answer.longest_fit, 0.0) for name in ordered])
         return standing.n_finished + int(np.sum(costs + self.answer.fits_per_fit * longer <= left))
 
@@ -174,15 +186,16 @@ class AnytimeSearch:
     def _seconds_of_wave(self) -> float:
         """About how long the next wave should take."""
         spent = self.clock() - self.begin
-        wanted = max(_FIRST_WAVE, _GROWTH * spent)
+        least = max(_FIRST_WAVE, _LEAST_WORK * self.costs.overhead)
+        wanted = max(least, _GROWTH * spent)
         if self.costs.known:
-            wanted = min(wanted, max(_FIRST_WAVE, _LARGEST_SHARE * (spent + self._left)))
+            wanted = min(wanted, max(least, _LARGEST_SHARE * (spent + self._left)))
         if self.budget is not None:
-            wanted = min(wanted, _LARGEST_SHARE * (self._deadline() - self.clock()))
+            wanted = min(wanted, max(_LARGEST_SHARE * (self._deadline() - self.clock()), 2 * self.costs.overhead))
         return wanted
 
-    def _learn(self, standing: Standing, oof: Predictions, wave: Sequence[str], seconds: float, n_fitted: int) -> None:
-        self.costs.learn(oof, wave, seconds, n_fitted)
+    def _learn(self, standing: Standing, oof: Predictions, wave: Sequence[str], times: WaveTimes) -> None:
+        self.costs.learn(oof, wave, times)
         if oof.seconds is not None and not np.isnan(oof.seconds).all():
             self.answer.saw_fit(float(np.nanmax(oof.seconds)))
         standing.oof, standing.n_finished = oof, len(oof.configs)
@@ -196,25 +209,34 @@ class _Tell:
     def __init__(
         self, search: AnytimeSearch, standing: Standing, wave: Sequence[str], left: Sequence[str], stop: Stop
     ) -> None:
-        self.search, self.standing, self.left, self.stop = search, standing, left, stop
+        self.search, self.standing, self.stop = search, standing, stop
         self.n_fitted = 0  # cells that this call fitted; the store had the others
-        self._begin, self._expected = search.clock(), search.costs.of(wave)
+        self._begin, self._expected, self._later = search.clock(), search.seconds_of(wave), search.seconds_of(left)
+        self._first = self._last = self._begin  # when the first and the last cell were done
+        self._n_first = 0  # cells that were done together with the first one
         self._n_wave, self._before = len(wave), standing.n_finished
+
+    def times(self) -> WaveTimes:
+        """What the clock says at the end of the wave."""
+        wall = self.search.clock() - self._begin
+        return WaveTimes(wall, self.n_fitted, self._last - self._first, self._n_first)
 
     def __call__(self, done: int, total: int) -> None:
         """So many cells of the total are done."""
         if self.stop.due:
             raise KeyboardInterrupt
-        self.n_fitted = done
         search, standing, share, now = self.search, self.standing, done / max(total, 1), self.search.clock()
+        self._first, self._last = now if not self.n_fitted else self._first, now
+        self.n_fitted = done
+        if now - self._first < _AT_ONCE:
+            self._n_first = done
         standing.seconds = now - search.begin
         standing.n_finished = self._before + int(share * self._n_wave)
         rest = None if self._expected is None else self._expected * (1 - share)
         if share > 0.1:  # what the wave itself shows counts for more, the further it is
             shown = (now - self._begin) * (1 - share) / share
             rest = shown if rest is None else share * shown + (1 - share) * rest
-        later = search.costs.of(self.left)
-        search.expect(standing, None if rest is None or later is None else rest + later)
+        search.expect(standing, None if rest is None or self._later is None else rest + self._later)
         search.watch(standing)
 
 

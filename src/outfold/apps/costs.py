@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,31 +23,47 @@ _TIMES = {
 }
 
 
-class Spent(NamedTuple):
-    """What a configuration took: seconds, the cells that were fitted, and the cells that it has if it is not dropped."""
+@dataclass
+class Spent:
+    """What the configurations of one kind took: seconds, fitted cells, and cells that there would be had none been dropped."""
 
-    seconds: float
-    n_fitted: int
-    n_cells: int
+    seconds: float = 0.0
+    n_fitted: int = 0
+    n_configs: int = 0
+    n_cells: int = 1  # of one configuration
+
+    def add(self, seconds: float, n_fitted: int) -> None:
+        """One more configuration."""
+        self.seconds += seconds
+        self.n_fitted += n_fitted
+        self.n_configs += 1
+
+    @property
+    def one_fit(self) -> float:
+        """Seconds of one fit."""
+        return self.seconds / max(self.n_fitted, 1)
+
+    @property
+    def expected(self) -> float:
+        """Seconds of one more configuration.
+
+        One that was dropped early tells what a cell takes. That others will be dropped too is believed when several were: one
+        that is not counts beside them.
+        """
+        finished = (self.n_fitted / self.n_cells + 1) / (self.n_configs + 1)
+        return self.one_fit * self.n_cells * finished
 
 
-def _expected(spent: Sequence[Spent]) -> float:
-    """Seconds of one more configuration of the same kind.
+class WaveTimes(NamedTuple):
+    """What the clock said of a wave: all its seconds, and those from the end of its first fit to the end of its last.
 
-    One that was dropped early tells what a cell takes. That others will be dropped too is believed when several were: one
-    that is not counts beside them.
+    `n_fitted` is the number of cells that were fitted, `n_first` how many of them came back together with the first one.
     """
-    n_fitted = sum(one.n_fitted for one in spent)
-    if not n_fitted:
-        return 0.0
-    n_cells = spent[0].n_cells
-    finished = (n_fitted / n_cells + 1) / (len(spent) + 1)
-    return sum(one.seconds for one in spent) / n_fitted * n_cells * finished
 
-
-def _mean_fit(spent: Sequence[Spent]) -> float:
-    """Seconds of one fit."""
-    return sum(one.seconds for one in spent) / max(sum(one.n_fitted for one in spent), 1)
+    wall: float
+    n_fitted: int
+    between: float
+    n_first: int
 
 
 class Costs:
@@ -54,41 +71,47 @@ class Costs:
 
     def __init__(self, space: Configs) -> None:
         self._kinds = {name: kind_of_model(pipeline) for name, pipeline in space.items()}
-        self._spent: dict[str, list[Spent]] = {}
+        self._spent: dict[str, Spent] = {}
         self._own = self._wall = 0.0
+        self.overhead = 0.0  # seconds that the last wave took beside its fits
 
     @property
     def known(self) -> bool:
         """Whether anything was fitted yet."""
         return bool(self._spent)
 
-    def learn(self, oof: Predictions, wave: Sequence[str], wall: float, n_fitted: int) -> None:
-        """Take in the seconds of the fits of a wave, and the seconds that the wave took for the cells it fitted."""
+    def learn(self, oof: Predictions, wave: Sequence[str], times: WaveTimes) -> None:
+        """Take in the seconds of the fits of a wave, and what the clock said of it."""
         if oof.seconds is None:
             return
         mine = [oof.configs.index(name) for name in wave]
         own = np.nansum(oof.seconds[mine], axis=(1, 2))
         n_timed, n_cells = np.isfinite(oof.seconds[mine]).sum(axis=(1, 2)), oof.seconds[0].size
         for name, seconds, n in zip(wave, own.tolist(), n_timed.tolist(), strict=True):
-            self._spent.setdefault(self._kinds[name], []).append(Spent(seconds, n, n_cells))
+            self._spent.setdefault(self._kinds[name], Spent(n_cells=n_cells)).add(seconds, n)
         n_done = int((oof.state[mine] == State.DONE).sum())
-        if n_fitted:  # what came from the store took no time now
-            self._own += float(own.sum()) * min(1.0, n_fitted / max(n_done, 1))
-            self._wall += wall
+        if not times.n_fitted:  # what came from the store took no time now
+            return
+        total = float(own.sum())
+        first = times.n_first * total / max(n_timed.sum(), 1)
+        working = min(first + times.between, times.wall)
+        self.overhead = times.wall - working
+        self._own += total * min(1.0, times.n_fitted / max(n_done, 1))
+        self._wall += working
 
     def of_config(self, name: str) -> float | None:
         """Seconds that this configuration takes, guessed from other kinds if need be; None if nothing was fitted yet."""
-        return self._of_kind(self._kinds[name], _expected) * self._pace if self._spent else None
+        return self._of_kind(self._kinds[name], lambda spent: spent.expected) * self._pace if self._spent else None
 
     def of_fit(self, name: str) -> float:
         """Seconds of one fit of this configuration, guessed from other kinds if need be; 0 if nothing was fitted yet."""
-        return self._of_kind(self._kinds[name], _mean_fit) if self._spent else 0.0
+        return self._of_kind(self._kinds[name], lambda spent: spent.one_fit) if self._spent else 0.0
 
     def is_guess(self, name: str) -> bool:
         """Whether no configuration of the same kind was fitted yet."""
         return self._kinds[name] not in self._spent
 
-    def _of_kind(self, kind: str, seconds: Callable[[Sequence[Spent]], float]) -> float:
+    def _of_kind(self, kind: str, seconds: Callable[[Spent], float]) -> float:
         if kind in self._spent:
             return seconds(self._spent[kind])
         linear = [seconds(spent) / _times(other) for other, spent in self._spent.items()]
