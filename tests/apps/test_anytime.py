@@ -113,6 +113,27 @@ def test_the_answer_is_for_the_finished_waves(space, blocks, tmp_path, end):
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
+def test_what_a_wave_has_finished_when_it_is_cut_off_is_not_lost(space, blocks, tmp_path):
+    store, calls = tmp_path / "s.oof", []
+    collect = collecting(store, calls)
+
+    def cut_off(configs, tell):
+        if len(calls) < 3:
+            return collect(configs, tell)
+        if len(calls) == 3:
+            last = list(configs)[-1]
+            collect(of.Configs({name: configs[name] for name in configs if name != last}, configs.params), tell)
+            raise KeyboardInterrupt
+        return collect(configs, tell)
+
+    stored = lambda: list(of.load(store).configs)  # noqa: E731
+    found = AnytimeSearch(space, blocks, cut_off, stored=stored).run()
+    assert found.stopped == "interrupt"
+    assert set(found.oof.configs) == set(calls[3]) == set(calls[4]) > set(calls[2])
+    assert set(found.left) == set(space) - set(found.oof.configs)
+    assert found.oof.completeness == 1.0
+
+
 def test_a_process_that_ignores_ctrl_c_still_has_a_budget(space, blocks, tmp_path):
     """As one in the background of a script does."""
     collect = collecting(tmp_path / "s.oof", [])

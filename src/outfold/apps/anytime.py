@@ -68,7 +68,8 @@ class AnytimeSearch:
 
     `blocks` has the names of the configurations that should be fitted together, in the order of their expected use. With a
     budget, those that would take much of the time left wait for the others. `watch` is called whenever something is done.
-    `finished` and `begun` have names of an earlier call: they are the first waves.
+    `finished` and `begun` have names of an earlier call: they are the first waves. `stored` gives the names of the configurations
+    in the store that need no further fit, whatever else is tried: those of a wave that was cut off are not lost.
     """
 
     space: Configs
@@ -81,6 +82,7 @@ class AnytimeSearch:
     clock: Callable[[], float] = monotonic
     start: float | None = None  # when the budget began, by this clock; None is now
     answer: AnswerTime = field(default_factory=AnswerTime)
+    stored: Callable[[], Sequence[str]] = tuple
     costs: Costs = field(init=False)
 
     def __post_init__(self) -> None:
@@ -112,12 +114,18 @@ class AnytimeSearch:
         except KeyboardInterrupt:
             if oof is None:
                 raise
-            standing.n_finished = len(oof.configs)
+            oof = self._with_stored(oof)
+            standing.oof, standing.n_finished = oof, len(oof.configs)
         if oof is None:
             raise InputError("there are no configurations to try.")
         done = set(oof.configs)
         left = tuple(name for name in self.space if name not in done)
         return Found(oof, left, stop.reason if left else None)
+
+    def _with_stored(self, oof: Predictions) -> Predictions:
+        """The predictions with those of configurations that were finished since."""
+        more = [name for name in self.stored() if name in self.space and name not in oof.configs]
+        return self.collect(self._ordered([*oof.configs, *more]), lambda done, total: None) if more else oof
 
     def _ordered(self, names: Sequence[str]) -> Configs:
         """These configurations in the order of the space: which of two equal ones is selected depends on the order."""

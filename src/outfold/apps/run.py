@@ -261,6 +261,8 @@ class _Search:
         blocks = spaces.blocks(self.configs)
         finished, begun = (names_in(self.store, which) for which in (finished_in, begun_in))
         how: dict[str, Any] = {"start": start, "answer": self.answer_time}
+        if self.options["drop"] is None:  # else what is dropped depends on what else is tried
+            how["stored"] = lambda: names_in(self.store, finished_in)
         search = AnytimeSearch(self.configs, blocks, self._collect, live, budget, finished, begun, **how)
         try:
             found = search.run()
