@@ -23,7 +23,7 @@ def test_fires_with_the_fewest_samples(says):
     assert says("OF210", oof, "accuracy") == "1 configuration was dropped on fewer than 50 samples (from 12)."
     assert (
         says("OF207", oof, "accuracy")
-        == "1 of 3 configurations was dropped early and cannot be selected; drop=False fits all."
+        == "1 of 3 configurations was dropped early and cannot be selected."
     )
 
 
