@@ -140,11 +140,11 @@ def nested(train: pd.DataFrame, metric: str, space: str) -> float:
     from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
     from sklearn.pipeline import Pipeline
 
-    from outfold.apps.table import Roles, labelled
+    from outfold.apps.table import Roles, labelled_table
     from outfold.learners import spaces
     from outfold.tables import TableFile
 
-    table = labelled(TableFile(Path("train.csv"), train), Roles("target"))
+    table = labelled_table(TableFile(Path("train.csv"), train), Roles("target"))
     configs = spaces.make_space(space, table.X, table.y, table.task, table.columns.kinds)
     grid = [{"model": [pipeline]} for pipeline in configs.values()]
     cv = [StratifiedKFold(10, shuffle=True, random_state=seed) for seed in (0, 1)]

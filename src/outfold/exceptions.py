@@ -49,6 +49,7 @@ _PAGES = {
     "arguments": {
         "adapters": "predictions",
         "apps.clusters": "clusters",
+        "apps.rare_classes": "tables",
         "apps.table": "tables",
         "cli.using": "models",
         "data": "predictions",

@@ -24,6 +24,7 @@ from .results import (
     Power,
     Ranking,
     Stability,
+    TiedSet,
     ValidationCurve,
 )
 
@@ -48,6 +49,7 @@ __all__ = [
     "repeats",
     "roc",
     "selection",
+    "tied",
     "trace",
     "validation_curve",
 ]
@@ -401,6 +403,22 @@ def flips(found: Flips, *, ax: Axes | None = None) -> Axes:
     >>> ax = of.plot.flips(of.stability.flips(oof, "mean", "config 2", "config 0", test="mcnemar"))
     """
     return _draw(ax, comparisons.flips, found)
+
+
+@_filled
+def tied(found: TiedSet, top: int = 20, *, ax: Axes | None = None) -> Axes:
+    """Show the configurations that may be the best: their scores, and p values of being the best.
+
+    Parameters
+    ----------
+    found : TiedSet
+        The result of `compare.tied_set`.
+    top : int, default=20
+        How many configurations to show, from the best one on.
+    {ax, example, prompts}
+    >>> ax = of.plot.tied(of.compare.tied_set(oof, "mean"), top=8)
+    """
+    return _draw(ax, comparisons.tied, found, top)
 
 
 @_filled

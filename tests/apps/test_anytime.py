@@ -13,8 +13,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
-from outfold.apps.anytime import AnytimeSearch, Found, _expected, _Spent, _Waves, kind_of_model, words_for_stop
+from outfold.apps.answer_time import AnswerTime
+from outfold.apps.anytime import AnytimeSearch, Found, words_for_stop
+from outfold.apps.costs import Costs, Spent, WaveTimes, kind_of_model
 from outfold.apps.stopping import Stop
+from outfold.apps.waves import Waves
 from outfold.fitting.configs import Configs
 
 X, y = make_classification(160, 8, n_informative=3, flip_y=0.2, random_state=0)
@@ -60,7 +63,7 @@ def test_waves_change_no_number(space, blocks, tmp_path, drop):
 
 
 def test_one_of_each_kind_comes_first_and_the_first_one_alone(space, blocks):
-    waves = _Waves(space, blocks)
+    waves = Waves(space, blocks)
     assert waves.take(1.0, lambda name: None) == ["logit(C=0.01)"]
     rest = [*waves.take(1.0, lambda name: None), *waves.take(1.0, lambda name: None)]
     assert [kind_of_model(space[name]) for name in rest] == ["GaussianNB", "DecisionTreeClassifier"]
@@ -68,7 +71,7 @@ def test_one_of_each_kind_comes_first_and_the_first_one_alone(space, blocks):
 
 
 def test_a_wave_has_whole_blocks_as_the_time_allows(space, blocks):
-    waves = _Waves(space, blocks)
+    waves = Waves(space, blocks)
     for _ in range(3):
         waves.take(1.0, lambda name: 1.0)
     assert len(waves.take(4.0, lambda name: 1.0)) == 4  # two of logit, two of bayes
@@ -79,7 +82,7 @@ def test_a_wave_has_whole_blocks_as_the_time_allows(space, blocks):
 
 def test_what_an_earlier_call_began_comes_first(space, blocks):
     begun = ["tree(max_depth=8, min_samples_leaf=20)", "of another space"]
-    waves = _Waves(space, blocks, ["logit(C=1)"], ["logit(C=1)", *begun])
+    waves = Waves(space, blocks, ["logit(C=1)"], ["logit(C=1)", *begun])
     assert waves.take(1.0, lambda name: None) == ["logit(C=1)"]
     assert waves.take(1.0, lambda name: None) == begun[:1]
     assert waves.take(1.0, lambda name: None) == ["bayes(var_smoothing=1e-09)"]
@@ -108,6 +111,27 @@ def test_the_answer_is_for_the_finished_waves(space, blocks, tmp_path, end):
     whole = of.collect(space, X, y, of.Plan(folds=5), progress=False, metric="roc_auc")
     np.testing.assert_array_equal(found.oof.data, whole.sel(config=list(found.oof.configs)).data)
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_what_a_wave_has_finished_when_it_is_cut_off_is_not_lost(space, blocks, tmp_path):
+    store, calls = tmp_path / "s.oof", []
+    collect = collecting(store, calls)
+
+    def cut_off(configs, tell):
+        if len(calls) < 3:
+            return collect(configs, tell)
+        if len(calls) == 3:
+            last = list(configs)[-1]
+            collect(of.Configs({name: configs[name] for name in configs if name != last}, configs.params), tell)
+            raise KeyboardInterrupt
+        return collect(configs, tell)
+
+    stored = lambda: list(of.load(store).configs)  # noqa: E731
+    found = AnytimeSearch(space, blocks, cut_off, stored=stored).run()
+    assert found.stopped == "interrupt"
+    assert set(found.oof.configs) == set(calls[3]) == set(calls[4]) > set(calls[2])
+    assert set(found.left) == set(space) - set(found.oof.configs)
+    assert found.oof.completeness == 1.0
 
 
 def test_a_process_that_ignores_ctrl_c_still_has_a_budget(space, blocks, tmp_path):
@@ -167,37 +191,49 @@ def test_the_time_left_is_about_right_after_the_first_tenth():
     def watch(standing):
         guesses.append((clock[0], standing.seconds_left))
 
-    AnytimeSearch(space, blocks, collect, watch, clock=lambda: clock[0]).run()
-    total = clock[0]
-    later = [(at, left) for at, left in guesses if 0.1 * total < at < 0.97 * total]
+    search = AnytimeSearch(space, blocks, collect, watch, clock=lambda: clock[0], answer=AnswerTime(1.5))
+    search.run()
+    total = clock[0] + 3.0 + 1.5  # the answer: what takes a time that is known, and a fit
+    later = [(at, left) for at, left in guesses if at > 0.1 * total]
     assert len(later) > 20
+    assert max(at for at, _ in later) == clock[0]  # the last seconds too
     for at, left in later:
         assert (total - at) / 3 < left < 3 * (total - at), (at, left, total)
 
 
 class Machine:
-    """Fits that take a known time, by a clock of its own."""
+    """Fits that take a known time, by a clock of its own, which also ends the search."""
 
     def __init__(self, seconds):
-        self.seconds, self.now, self.done, self.search = seconds, 0.0, {}, None
+        self.seconds, self.now, self.done, self.deadline = seconds, 0.0, {}, np.inf
+        machine = self
+
+        class Clocked(Stop):
+            def after(self, seconds):
+                self.reason = "budget"
+                machine.deadline = machine.now + seconds
+
+        self.stop = Clocked
 
     def collect(self, configs, tell):
         new = [name for name in configs if name not in self.done]
         for i, name in enumerate(new):
-            seconds = self.seconds[kind_of_model(configs[name])]
-            if self.done and self.now + seconds > self.search._deadline():
+            self.now += self.seconds[kind_of_model(configs[name])]
+            if self.now > self.deadline:
+                self.now = self.deadline
                 raise KeyboardInterrupt
-            self.now += seconds
-            self.done[name] = seconds
+            self.done[name] = self.seconds[kind_of_model(configs[name])]
             tell(i + 1, len(new))
         seconds = np.array([self.done[name] for name in configs]).reshape(-1, 1, 1)
         state = np.full(seconds.shape, of.State.DONE)
         return type("Made", (), {"configs": tuple(configs), "seconds": seconds, "state": state})()
 
 
-@pytest.mark.parametrize(("budget", "dear"), [(60.0, 0), (120.0, 1), (600.0, 3)])
-def test_a_short_budget_is_not_spent_on_one_dear_model(budget, dear):
-    """Seconds as of a hold-out of 200,000 rows: a forest would take most of a minute."""
+@pytest.mark.parametrize(
+    ("budget", "forests"), [(20.0, 0), (60.0, 0), (100.0, 0), (120.0, 0), (150.0, 1), (250.0, 3), (600.0, 3)]
+)
+def test_a_budget_holds_and_is_not_spent_on_one_dear_model(monkeypatch, budget, forests):
+    """Seconds as of a hold-out of 200,000 rows: a forest takes most of a minute, and as long again if it is the best."""
     from sklearn.ensemble import RandomForestClassifier
 
     space = of.grid("logit", LogisticRegression(), C=np.logspace(-3, 3, 10))
@@ -205,25 +241,30 @@ def test_a_short_budget_is_not_spent_on_one_dear_model(budget, dear):
     space |= of.grid("tree", DecisionTreeClassifier(), max_depth=range(1, 11))
     names = list(space)
     machine = Machine({"LogisticRegression": 0.8, "DecisionTreeClassifier": 1.6, kind_of_model(space[names[10]]): 36.0})
-    expected = []
-    machine.search = AnytimeSearch(
+    monkeypatch.setattr("outfold.apps.anytime.Stop", machine.stop)
+    expected, answer = [], AnswerTime()
+    search = AnytimeSearch(
         space,
         [names[:10], names[10:13], names[13:]],
         machine.collect,
         lambda standing: expected.append(standing.n_expected),
         budget,
         clock=lambda: machine.now,
+        answer=answer,
     )
-    found = machine.search.run()
-    assert len(found.oof.configs) == 20 + dear
-    assert set(names[:10] + names[13:]) <= set(found.oof.configs)
-    told = [n for n in expected if n is not None]
-    assert told[0] == pytest.approx(20 + dear, abs=1)  # a good guess after the first of them
-    assert told[-1] == 20 + dear
+    found = search.run()
+    assert sum(name.startswith("forest") for name in found.oof.configs) == forests
+    assert machine.now + answer.expected <= budget
+    assert found.stopped == (None if forests == 3 else "budget")
+    if budget >= 60:
+        assert set(names[:10] + names[13:]) <= set(found.oof.configs)
+        told = [n for n in expected if n is not None]
+        assert told[0] == pytest.approx(20 + forests, abs=1)  # a good guess after the first of them
+        assert told[-1] == 20 + forests
 
 
 def test_a_block_for_which_there_is_no_time_is_cut(space, blocks):
-    waves = _Waves(space, blocks)
+    waves = Waves(space, blocks)
     waves.take(1.0, lambda name: None)
     wave = waves.take(1.0, lambda name: 2.0, 8.5)
     assert wave == ["bayes(var_smoothing=1e-09)"]  # one of each kind comes first
@@ -234,10 +275,35 @@ def test_a_block_for_which_there_is_no_time_is_cut(space, blocks):
 
 
 def test_one_dropped_configuration_does_not_make_its_kind_cheap():
-    dropped, whole = _Spent(3.0, 3, 10), _Spent(10.0, 10, 10)
-    assert _expected([whole, whole]) == 10.0
-    assert _expected([dropped]) == pytest.approx(10 * (0.3 + 1) / 2)
-    assert _expected([dropped] * 12) == pytest.approx(10 * (0.3 * 12 + 1) / 13)
+    def expected(*configs):
+        spent = Spent(n_cells=10)
+        for seconds, n_fitted in configs:
+            spent.add(seconds, n_fitted)
+        return spent.expected
+
+    dropped, whole = (3.0, 3), (10.0, 10)
+    assert expected(whole, whole) == 10.0
+    assert expected(dropped) == pytest.approx(10 * (0.3 + 1) / 2)
+    assert expected(*[dropped] * 12) == pytest.approx(10 * (0.3 * 12 + 1) / 13)
+    assert expected((0.0, 0)) == 0.0
+
+
+def test_what_a_wave_does_beside_its_fits_is_no_part_of_their_cost(space):
+    """To read a large file takes as long for one configuration as for ten."""
+    names = list(space)[:3]
+    seconds = np.full((3, 1, 5), 0.2)
+    made = type(
+        "Made", (), {"configs": tuple(names), "seconds": seconds, "state": np.full(seconds.shape, of.State.DONE)}
+    )
+    costs = Costs(space)
+    costs.learn(
+        made, names, WaveTimes(wall=6.5, n_fitted=15, between=1.3, n_first=1)
+    )  # two workers: 3 s of fits in 1.5 s
+    assert costs.overhead == pytest.approx(5.0)
+    assert costs.of(names[:2]) == pytest.approx(1.0)
+    costs.learn(made, names, WaveTimes(wall=3.0, n_fitted=15, between=0.0, n_first=15))  # one shared fit gave them all
+    assert costs.overhead == pytest.approx(0.0)
+    assert costs.of(names[:2]) == pytest.approx(2 * 4.5 / 6)
 
 
 def test_words_for_a_search_that_was_stopped(space):
@@ -251,7 +317,8 @@ def test_a_stop_that_comes_after_the_end_does_no_harm():
     stop = Stop()
     with stop:
         stop.after(0.05)
-    time.sleep(0.1)  # the timer was cancelled
+    time.sleep(0.1)  # were the timer not cancelled, it would interrupt here
+    assert (stop.due, stop.reason) == (False, "interrupt")
 
 
 def test_a_budget_in_another_thread_leaves_the_main_thread_alone(space, blocks, tmp_path):

@@ -13,7 +13,7 @@ import pytest
 import outfold as of
 from outfold.apps import serving
 from outfold.apps.anytime import Standing
-from outfold.apps.live import FILE, Live, standing_of
+from outfold.apps.live import FILE, Live, left_in_words, standing_of
 from outfold.exceptions import FileError
 from outfold.reporting.page import serve
 
@@ -42,8 +42,20 @@ def test_the_line_says_what_is_done_what_is_left_and_what_leads(standing, tmp_pa
     assert "6/20 configurations (2 dropped early)  1 min 15 s left" in line
     assert f"best AUC so far {won.score:.3f}, corrected " in line
     assert line.startswith("\r[#######")
-    live.close_line()
+    live.search_ended(3.0)
     assert terminal.getvalue().endswith("\n")
+
+
+def test_the_answer_counts_and_the_last_seconds_get_no_number(standing, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    live = Live(tmp_path, "t.csv: y", Terminal())
+    live(standing)
+    live.search_ended(12.3)
+    facts = json.loads((tmp_path / FILE).read_text())
+    assert (facts["state"], facts["seconds_left"]) == ("running", 12.3)
+    assert [left_in_words(seconds) for seconds in (0.0, 4.9, 5.0, 12.4, 75.0)] == [
+        *("a few seconds", "a few seconds", "5 s", "12 s", "1 min 15 s")
+    ]
 
 
 def test_without_a_terminal_there_is_a_line_every_half_minute(standing, tmp_path, monkeypatch):
@@ -68,7 +80,7 @@ def test_what_a_budget_allows_is_told_at_once(standing, tmp_path):
     live(standing)
     live(standing)
     assert stream.getvalue().count("\n") == 1
-    assert "1 min 15 s left for all; the budget is enough for about 11  best AUC" in stream.getvalue()
+    assert "1 min 15 s left, enough for about 11  best AUC" in stream.getvalue()
 
 
 def test_a_run_that_shows_nothing_still_writes_the_file(standing, tmp_path):

@@ -117,7 +117,7 @@ def test_all_values_missing_in_a_training_part(frame, tmp_path):
         (b"", "empty"),
         (b"x,y\n", "no rows"),
         (b"y\na\nb\na\n", "no column to predict from"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", ""),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "t.csv is not a text file"),
         (b"x,y\n1,a\n2,a\n3,a\n", "at least two classes"),
     ],
 )

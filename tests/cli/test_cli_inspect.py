@@ -87,6 +87,18 @@ def test_csv_has_a_row_for_each_column(capsys, table):
     assert [row["role"] for row in rows] == ["sample", "feature", "group", "feature", "feature", "unused"]
 
 
+def test_the_next_command_has_what_was_named(capsys, table, tmp_path):
+    def following(*argv):
+        return call(capsys, table, *argv)[1].splitlines()[-1].removeprefix("next   ")
+
+    path = tmp_path / "columns.toml"
+    roles = ("--time", "weight", "--event", "y", "--group", "sex", "--id", "id", "--drop-columns", "later")
+    assert following(*roles) == f"outfold run {table} {' '.join(roles)}"
+    assert following(*roles, "-o", path) == f"outfold run {table} --time weight --event y --columns {path}"
+    assert following("--columns", path, "--target", "y") == f"outfold run {table} --target y --columns {path}"
+    assert following() == f"outfold run {table} --target COLUMN"
+
+
 def test_the_dialect_can_be_given(capsys, table):
     _, out, _ = call(capsys, table, "--decimal", ".", "--encoding", "cp1252")
     assert out.splitlines()[0].endswith("separated by semicolons, encoding cp1252")

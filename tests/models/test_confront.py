@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -250,7 +251,8 @@ def test_events_are_compared():
     made = partial(np.array, dtype=[("event", bool), ("time", float)])
     then, now = encode(made([(i % 2 == 0, i + 1.0) for i in range(100)])), encode(made([(True, 1.0)] * 40))
     found = target_shift(then, now)
-    assert (found.what, found.then, found.now) == ("is observed", 0.5, 1.0)
+    assert (found.name, found.what, found.then, found.now) == ("the event", "happened", 0.5, 1.0)
+    assert str(found).startswith("the event happened: 100%, was 50% (p = ")
     assert found.pvalue < 1e-6
 
 
@@ -289,6 +291,11 @@ def test_the_ledger_is_in_the_file_and_keeps_the_same_samples_once(trained, tmp_
     assert ledger.entries(kept)[0]["format"] == 1
     assert kept.fingerprint == oof.fingerprint
     assert str(kept).count("came true") == 2
+    assert f"accuracy {first.observed:.2f} on 60 new samples" in str(kept)  # as many digits as the interval supports
+    whatever = replace(
+        kept, provenance={**kept.provenance, "ledger": [{**ledger.entries(kept)[0], "observed_interval": "?"}]}
+    )
+    assert f"accuracy {first.observed:.4f} on 60 new samples" in str(whatever)
     assert of.estimate.bbc(kept).value == of.estimate.bbc(oof).value
     assert [file.name for file in tmp_path.iterdir()] == ["run.oof"]
     assert len(ledger.entries(of.load(kept.save(tmp_path / "copy.oof")))) == 2

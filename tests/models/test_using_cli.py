@@ -13,7 +13,7 @@ from extras import pd
 from outfold.cli import main
 from outfold.exceptions import InputError
 from outfold.models import ModelAbout
-from outfold.models.labels import labelled
+from outfold.models.labels import labelled_rows
 from outfold.tables import Column, Columns
 from saved_model import saved_in, table
 
@@ -196,7 +196,7 @@ def test_labels_that_come_alone_are_refused_without_an_id_too():
         classes=(0, 1),
     )
     with pytest.raises(InputError, match="join them with the table that you predicted"):
-        labelled(pd.DataFrame({"y": [0, 1]}), about)
+        labelled_rows(pd.DataFrame({"y": [0, 1]}), about)
 
 
 def test_confront_with_the_training_rows_is_refused(capsys, saved, tmp_path):
@@ -247,6 +247,21 @@ def test_tied_prints_the_set(capsys, saved):
     assert call(capsys, "tied", saved.folder)[1] == out
     facts = json.loads(call(capsys, "tied", saved.folder, "--format", "json", "--metric", "accuracy")[1])
     assert facts["metric"] == "accuracy"
+
+
+def test_tied_and_estimate_draw_pictures(capsys, saved, tmp_path):
+    pytest.importorskip("matplotlib")
+    for command in ("tied", "estimate"):
+        path = tmp_path / f"{command}.svg"
+        plain = call(capsys, command, saved.folder / "run.oof")[1]
+        assert call(capsys, command, saved.folder / "run.oof", "--picture", path) == (0, plain, "")
+        assert "<svg" in path.read_text()
+        code, out, err = call(capsys, command, saved.folder / "run.oof", "--picture", tmp_path / "p.gif")
+        assert (code, out) == (2, "")
+        assert "--picture must end in .svg, .png or .pdf" in err
+    code, _, err = call(capsys, "estimate", saved.folder / "run.oof", "--threshold", "youden", "--picture", path)
+    assert code == 2
+    assert "--picture shows one estimate; it does not go with a threshold" in err
 
 
 def test_samples_needed_answers_both_questions(capsys, saved):

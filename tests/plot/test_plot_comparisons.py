@@ -8,6 +8,7 @@ import pytest
 import outfold as of
 from extras import mpl, plt
 from internals import comparisons as numbers
+from internals import formatting
 from outfold.exceptions import InputError
 
 mpl.use("Agg")
@@ -202,3 +203,18 @@ def test_flips_are_coloured_by_verdict(oof):
     ]
     with pytest.raises(InputError, match=r"needs Flips, as `?stability"):
         of.plot.flips([1])
+
+
+def test_the_tied_ones_are_shown_with_their_p_values():
+    correct = np.random.default_rng(0).random((80, 4)) < [0.9, 0.88, 0.85, 0.4]
+    found = of.compare.tied_set(of.from_arrays(None, correct, response="pointwise"), "mean")
+    assert 1 < len(found) < found.n_candidates
+    ax = of.plot.tied(found)
+    assert [tick.get_label() for tick in ax.get_yticklabels()] == list(found.configs)
+    drawn = [tuple(line.get_xdata()) for line in ax.lines]
+    assert drawn == [(score,) for score in found.scores.tolist()]
+    assert all(f"p = {formatting.pvalue(p)}" in words(ax) for p in found.pvalues.tolist())
+    assert ax.get_title("left") == f"mean: {len(found)} of 4 configurations may be the best"
+    assert [tick.get_label() for tick in of.plot.tied(found, top=1).get_yticklabels()] == [found.configs[0]]
+    with pytest.raises(InputError, match=r"needs a TiedSet, as `?compare\.tied_set"):
+        of.plot.tied(list(found.configs))

@@ -396,7 +396,7 @@ def test_fits_in_company_are_told():
 
     X, y = load_iris(return_X_y=True)
     oof = of.collect(of.grid("knn", KNeighborsClassifier(), n_neighbors=[1, 3, 5]), X, y, of.Plan(folds=5))
-    said = "all 15 done with 5 fits; what configurations share was fitted once (level exact)"
+    said = "all 15 done with 5 fits; shared steps were fitted once"
     assert said in of.report(oof, "accuracy").to_markdown()
 
 

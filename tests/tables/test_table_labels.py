@@ -5,10 +5,10 @@ import pytest
 
 from extras import pd
 from internals import Roles
-from outfold.apps.table import labelled as to_learn_from
+from outfold.apps.table import labelled_table as to_learn_from
 from outfold.exceptions import InputError
 from outfold.models import ModelAbout
-from outfold.models.labels import labelled as to_confront
+from outfold.models.labels import labelled_rows as to_confront
 from outfold.tables import Column, Columns, TableFile
 from outfold.tables.labels import label_values, merged_labels
 

@@ -9,7 +9,7 @@ import pytest
 
 from internals import kinds, leaks
 from outfold import tables
-from outfold.tables import values
+from outfold.tables import grouping, values
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
@@ -32,6 +32,9 @@ def test_the_limits_are_those_of_the_code():
     assert (kinds.MOST_ODD, round(1 - kinds.MOSTLY, 6)) == (5, 0.1)
     assert "up to five other values in at most a tenth of its rows" in PAGE
     assert f"The limit is {leaks.ALMOST}." in PAGE
+    assert f"at least {grouping._FEWEST_LEVELS} values, in the first {grouping.ROWS_LOOKED_AT:,} rows" in PAGE
+    assert f"at least {grouping._FEWEST_VALUES} values, and at least a quarter as many" in PAGE
+    assert grouping._SHARE_OF_LEVELS == 0.25
 
 
 def test_all_words_for_missing_values_are_listed():

@@ -69,17 +69,17 @@ class RunFolder:
     def publish(self) -> None:
         """Move the files of the draft to their places.
 
-        The label of the model goes first and comes last: who is killed in between leaves no model that others would take for
+        What describes the model goes first and comes last: a kill in between leaves no model that others would take for
         the one of the new answer.
         """
-        draft, label = self.path / _DRAFT, about.FILE
+        draft, described = self.path / _DRAFT, about.FILE
         # What came true since the draft was made is in the old answer alone.
         ledger.extend(draft / ANSWER, known_ledger(self.path / ANSWER))
         settle(self.path / ANSWER)
         new = (path.name for path in draft.iterdir() if not _is_same(path, self.path / path.name))
-        names = sorted(new, key=lambda name: name == label)
-        if label in names:
-            (self.path / label).unlink(missing_ok=True)
+        names = sorted(new, key=lambda name: name == described)
+        if described in names:
+            (self.path / described).unlink(missing_ok=True)
         for name in names:
             os.replace(draft / name, self.path / name)
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -28,6 +29,7 @@ _BAR = 24
 _DRAWS = 200
 # It takes one part in so many of the time at most.
 _SHARE = 10
+_FEW_SECONDS = 5.0
 
 
 class Live:
@@ -70,12 +72,15 @@ class Live:
         self._told |= news
         return news
 
-    def close_line(self) -> None:
-        """The search is over: leave its last state as a line of its own."""
+    def search_ended(self, answer_seconds: float) -> None:
+        """Leave the last state of the search as a line of its own; the answer is expected to take so long."""
         if self._shown and self._terminal:
             self._draw(self.line(self._last))
             self.stream.write("\n")
             self.stream.flush()
+        if self._last.n_configs:
+            self._last = replace(self._last, seconds_left=answer_seconds)
+            self._write("running", self._last)
 
     def end(self, state: State) -> None:
         """Nothing more comes: what the page looks for is there, or never will be."""
@@ -90,7 +95,7 @@ class Live:
         dropped = f" ({standing.n_dropped:,} dropped early)" if standing.n_dropped else ""
         parts = [f"{start}{standing.n_finished:,}/{standing.n_configs:,} configurations{dropped}"]
         if standing.seconds_left is not None and standing.n_finished < standing.n_configs:
-            parts.append(f"{formatting.seconds(standing.seconds_left)} left{self._allowed(standing)}")
+            parts.append(f"{left_in_words(standing.seconds_left)} left{self._allowed(standing)}")
         if self._best is not None:
             best = f"best {self._best['metric']} so far {self._best['score']:.3f}"
             if self._best["corrected"] is not None:
@@ -102,7 +107,7 @@ class Live:
     def _allowed(standing: Standing) -> str:
         """What a budget allows, if that is not all."""
         n = standing.n_expected
-        return "" if n is None or n >= standing.n_configs else f" for all; the budget is enough for about {n:,}"
+        return "" if n is None or n >= standing.n_configs else f", enough for about {n:,}"
 
     def _look(self, oof: Predictions | None, now: float) -> None:
         """Select and estimate by what is finished, as the run will do in the end."""
@@ -154,6 +159,13 @@ class Live:
         self.stream.write("\r" + line.ljust(self._width))
         self.stream.flush()
         self._width, self._drawn = len(line), monotonic()
+
+
+def left_in_words(seconds: float) -> str:
+    """``a few seconds``, ``12 s``, ``3 min 05 s``: the last seconds are too few to promise a number."""
+    if seconds < _FEW_SECONDS:
+        return "a few seconds"
+    return f"{seconds:.0f} s" if seconds < 59.5 else formatting.seconds(seconds)
 
 
 def standing_of(folder: Path) -> dict[str, Any] | None:

@@ -92,7 +92,7 @@ class RunResult:
     def _facts(self) -> list[tuple[str, str]]:
         facts = [("selected", self.page.description or self.estimate.selected)]
         if self.baseline is not None:
-            facts.append(("baseline", str(self.baseline)))
+            facts.append(("baseline", f"{self.baseline.of}: {Rounding(self.estimate)(self.baseline.value)}"))
         return facts + self._beside()
 
     def _beside(self) -> list[tuple[str, str]]:

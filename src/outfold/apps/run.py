@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any
 
 from numpy.typing import NDArray
@@ -31,14 +31,16 @@ from ..learners import spaces
 from ..tables import Columns
 from ..tables.values import word_for_yes
 from .answer import Answer, Asked
+from .answer_time import AnswerTime
 from .anytime import AnytimeSearch, Found, words_for_stop
 from .clusters import connection
 from .folder import ANSWER, SEARCH, RunFolder
 from .live import Live
+from .rare_classes import RareClasses, without_rare
 from .result import RunResult
 from .space import SpaceLike, SpaceMaker, begun_in, finished_in, names_in
 from .stopping import Finishing
-from .table import LabelledTable, RareClasses, Roles, Say, TableTask, read_table, without_rare
+from .table import LabelledTable, Roles, Say, TableTask, read_table
 
 
 def run(
@@ -90,7 +92,7 @@ def run(
     the search, or ``"local:4"``; None is what ``joblib.parallel_config`` says. The share `test` of the rows is left out of
     everything and scored once. All other arguments are those of `collect`.
     """
-    start = monotonic()
+    start, worked = monotonic(), thread_time()
     if budget is not None and budget <= 0:
         raise invalid("budget", "must be more than 0 seconds", f"got {budget:g}")
     workers = connection(cluster)
@@ -116,7 +118,9 @@ def run(
         work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
         work |= {"seeds": seeds}
         options = {"positive": taken, "metric": chosen, "rule": rule, **work}
-        job = _Search(table, tried.configs, plan, options, folder, explain, aggregate)
+        slowness = min((monotonic() - start) / max(thread_time() - worked, 0.01), _SLOWEST)
+        answer_time = AnswerTime(slowness, (plan.folds if importance else 0) + plan.has_test_part)
+        job = _Search(table, tried.configs, plan, options, folder, explain, answer_time, aggregate)
         live = Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress)
         with workers:
             found = job.run(live, budget, start)
@@ -135,6 +139,8 @@ def run(
     return result
 
 
+# A machine that was slower than this until now had to load libraries from a slow disk, which it does once.
+_SLOWEST = 10.0
 _WRITING = "Outfold is writing the answer; press Ctrl-C again to stop without one"
 _NOT_WRITTEN = (
     "no answer was written, and the files of an earlier answer did not change. All fits are kept: run the same command to go on, "
@@ -240,6 +246,7 @@ class _Search:
     options: Mapping[str, Any]
     folder: RunFolder
     explain: Say | None
+    answer_time: AnswerTime
     aggregate: Aggregate | None = None
 
     def run(self, live: Live, budget: float | None, start: float) -> Found:
@@ -253,7 +260,10 @@ class _Search:
             self.explain(explained(make_job(self.configs, self.table.X, self.table.y, options)))
         blocks = spaces.blocks(self.configs)
         finished, begun = (names_in(self.store, which) for which in (finished_in, begun_in))
-        search = AnytimeSearch(self.configs, blocks, self._collect, live, budget, finished, begun, start=start)
+        how: dict[str, Any] = {"start": start, "answer": self.answer_time}
+        if self.options["drop"] is None:  # else what is dropped depends on what else is tried
+            how["stored"] = lambda: names_in(self.store, finished_in)
+        search = AnytimeSearch(self.configs, blocks, self._collect, live, budget, finished, begun, **how)
         try:
             found = search.run()
         except BaseException as error:
@@ -263,7 +273,7 @@ class _Search:
                 if copied:
                     self.store.unlink()
             raise
-        live.close_line()
+        live.search_ended(self.answer_time.expected)
         return found
 
     @property

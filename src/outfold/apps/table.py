@@ -11,23 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
-from ..arguments import check_choice
 from ..data.target import MOST_CLASSES
 from ..exceptions import InputError, invalid
 from ..tables import Columns, Dialect, TableFile, features, inspect, read_file
-from ..tables.columns import check_column, read_columns
+from ..tables.columns import read_columns
 from ..tables.events import survival_records
-from ..tables.labels import label_text, label_values, without_words
+from ..tables.labels import label_values, without_words
+from ..tables.roles import check_column
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TableTask = Literal["classification", "regression", "survival"]
-RareClasses = Literal["keep", "merge", "drop"]
 Say = Callable[[str], None]
-
-# What the classes that are merged are called.
-MERGED = "other"
 
 
 class RowsLeftOut(NamedTuple):
@@ -119,10 +115,10 @@ def read_table(
         say(f"{file.path.name} is {file.dialect}")
     for text in file.notes:
         say(text)
-    return labelled(file, roles, task=task, columns=columns, happened=happened, say=say)
+    return labelled_table(file, roles, task=task, columns=columns, happened=happened, say=say)
 
 
-def labelled(
+def labelled_table(
     file: TableFile,
     roles: Roles,
     *,
@@ -131,7 +127,7 @@ def labelled(
     happened: str | None = None,
     say: Say = lambda text: None,
 ) -> LabelledTable:
-    """The same of a table that was read."""
+    """The table with its labels, from a file that was read."""
     frame = file.frame
     if not len(frame):
         raise InputError(
@@ -304,37 +300,3 @@ def _say_columns(columns: Columns, say: Say) -> None:
         say(f"{what}{formatting.listed(names)}: {reason}")
     for text in (*columns.notes, *columns.warnings):
         say(text)
-
-
-# -- rare classes ---------------------------------------------------------------------------------------------
-
-
-def without_rare(table: LabelledTable, folds: int, choice: RareClasses, say: Say) -> LabelledTable:
-    """Do with classes that have fewer rows than there are folds what was asked for, and say so."""
-    check_choice(choice, ("keep", "merge", "drop"), "rare_classes")
-    if table.task != "classification":
-        return table
-    classes, counts = np.unique(table.y, return_counts=True)
-    rare = classes[counts < folds]
-    if not len(rare):
-        return table
-    which = formatting.listed([str(name) for name in rare])
-    members = formatting.count(int(counts[counts < folds].sum()), "row")
-    what = (
-        f"{formatting.count(len(rare), 'class', 'classes')} with fewer rows than the {folds} folds ({which}; {members})"
-    )
-    if choice == "keep":
-        say(f"{what}: kept, and spread over the folds (or choose --rare-classes merge or drop)")
-        return table
-    isin = np.isin(table.y, rare)
-    if choice == "drop":
-        say(f"{what}: left out")
-        if len(classes) - len(rare) < 2:
-            raise InputError("fewer than two classes are left.", remedy="Use `rare_classes='keep'`, or fewer folds.")
-        return table.where(~isin, f"of classes with fewer rows than the {folds} folds ({which})")
-    merged, taken = MERGED, set(table.y[~isin].astype(str).tolist())
-    while merged in taken:
-        merged += " (rare)"
-    say(f"{what}: merged into {merged!r}")
-    into = {label_text(name): merged for name in rare.tolist()}
-    return replace(table, y=np.where(isin, merged, table.y.astype(str)), merged=into)

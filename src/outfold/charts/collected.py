@@ -118,7 +118,7 @@ def fold_scores(oof: Predictions, metric: MetricLike | None, config: str | int |
     written, said = np.full((2, n, k), "", dtype=object)
     for (r, i), v in np.ndenumerate(scores):
         if np.isfinite(v):
-            written[r, i], said[r, i] = f"{v:.3g}", formatting.number(v)
+            written[r, i], said[r, i] = say(v), formatting.number(v)
     heat = chart.HeatMap(
         scores,
         [f"repeat {r + 1}" for r in range(n)],

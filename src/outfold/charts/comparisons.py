@@ -14,7 +14,7 @@ from ..data.predictions import Predictions
 from ..data.scores import FoldScores
 from ..metrics import MetricLike
 from ..metrics._scoring import fold_scores
-from ..results import Comparison, Comparisons, Flips, Power, Ranking
+from ..results import Comparison, Comparisons, Flips, Power, Ranking, TiedSet
 from ..results._diagram import cd_lines
 from . import description as chart
 
@@ -194,6 +194,32 @@ def _flip_tip(made: Flips, i: int) -> str:
     one = made.comparisons[i]
     p = "" if one.pvalue is None else f", p = {formatting.pvalue(one.pvalue)}"
     return f"{i + 1}: {formatting.number(one.difference, sign=True)}{p}\n{one.decision}"
+
+
+def tied(found: Any, top: int = 20) -> chart.Chart:
+    """The configurations that may be the best, with their scores and p values."""
+    made = chart.check_result(found, TiedSet, "tied", "compare.tied_set")
+    rows = made.to_dict()["configurations"][: check_count(top, "top")]
+    marks: list[chart.Mark] = []
+    for i, row in enumerate(rows):
+        p = f"p = {formatting.pvalue(row['pvalue'])}"
+        tip = f"{row['config']}\n{made.metric} {formatting.number(row['score'])}, {p}"
+        marks.append(chart.Points([row["score"]], [i], "grey" if i else "orange", size=5.5, tips=[tip]))
+        marks.append(chart.RowText(i, p))
+    n, of = len(made), formatting.count(made.n_candidates, "configuration")
+    shown = "" if n == len(rows) else f"; the first {len(rows):,} are shown"
+    return chart.Chart(
+        "tied",
+        f"{made.metric}: {n:,} of {of} may be the best",
+        f"{100 * made.confidence_level:g}% confidence set{shown}. Dots: cross-validation scores. p: of being the best",
+        "Which configurations may be the best?",
+        f"The set holds the truly best configuration with a probability of at least {100 * made.confidence_level:g}%.",
+        chart.Axis(made.metric, grid=True, margin=0.06),
+        chart.Axis(names=tuple(row["config"] for row in rows), bold=(0,)),
+        marks,
+        {"rows": rows},
+        size=(6.8, 1.35 + 0.27 * len(rows)),
+    )
 
 
 class Matrix(NamedTuple):

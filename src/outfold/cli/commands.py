@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,7 +20,7 @@ from ..checks import check
 from ..data.criterion import LostFunction
 from ..data.predictions import Predictions, State
 from ..estimate._default import default_method
-from ..exceptions import FileError, InputError, invalid
+from ..exceptions import InputError, invalid
 from ..reporting import Report, report
 from ..reporting.page import serve
 from ..results import (
@@ -57,6 +57,7 @@ from .printing import estimate_row, for_paper, print_as
 from .reading import add_export, add_read
 from .running import add_run
 from .using import add_using
+from .writing import DRAWN, check_file, save_picture
 
 # For each command its summary, and below it what follows the options in its help.
 _COMMANDS = """
@@ -280,16 +281,26 @@ def _add_estimate(commands: Any) -> None:
     add_option(parser, "--threshold", metavar="T", help=f"{_CUT}, for the method at_threshold")
     selects = "the metric that selects, if it is another one than --metric, which is reported; for the method bbc"
     add_option(parser, "--selected-by", metavar="M", help=selects)
+    shown = "write the estimate beside the winner's score as .svg, .png or .pdf"
+    add_option(parser, "--picture", metavar="FILE", help=shown)
     add_format(parser)
 
 
 def _estimate(args: argparse.Namespace) -> None:
+    if args.picture is not None:
+        check_file("picture", Path(args.picture), *DRAWN)
+        if args.threshold is not None or args.method == "at_threshold":
+            raise InputError("--picture shows one estimate; it does not go with a threshold.")
     oof = load(args)
     chosen = args.method or ("at_threshold" if args.threshold is not None else None)
     method = getattr(estimate, chosen or default_method(oof, args.metric, read_rule(args)))
     options = _method_options(args, method)
     result: Estimate | AtThreshold = method(oof, args.metric, **options)
-    print_as(args.format, result, result.to_dict, lambda: _estimate_rows(result))
+    try:  # the picture comes first: whoever reads the text may close the pipe
+        if args.picture is not None and isinstance(result, Estimate):
+            save_picture(args.picture, lambda: plot.optimism(result))
+    finally:
+        print_as(args.format, result, result.to_dict, lambda: _estimate_rows(result))
 
 
 def _estimate_rows(result: Estimate | AtThreshold) -> list[dict[str, Any]]:
@@ -367,7 +378,7 @@ _NOT_WITH_MARGIN = ("all", "control", "by", "adjust", "alternative", "rope", "nu
 
 def _compare(args: argparse.Namespace) -> None:
     if args.picture is not None:
-        _check_file("picture", Path(args.picture), *_DRAWN)
+        check_file("picture", Path(args.picture), *DRAWN)
     if given(args, "non_inferior", "equivalent"):
         _compare_within_margin(args)
         return
@@ -394,7 +405,7 @@ def _compare(args: argparse.Namespace) -> None:
     pairs = [found] if isinstance(found, Comparison) else found
     try:  # the picture comes first: whoever reads the text may close the pipe
         if args.picture is not None:
-            _save_picture(args.picture, lambda: plot.difference(found))
+            save_picture(args.picture, lambda: plot.difference(found))
     finally:
         print_as(args.format, found, found.to_dict, lambda: map(comparison_row, pairs), for_paper(found))
 
@@ -470,7 +481,7 @@ def _add_rank(commands: Any) -> None:
 
 def _rank(args: argparse.Namespace) -> None:
     if args.picture is not None:
-        _check_file("picture", Path(args.picture), *_DRAWN, ".tex")
+        check_file("picture", Path(args.picture), *DRAWN, ".tex")
     test = args.test or ("nemenyi" if args.control is None else "holm")
     if args.control is None and test == "bonferroni_dunn":
         raise InputError("--test bonferroni_dunn needs --control, the algorithm that all others are compared with.")
@@ -481,33 +492,9 @@ def _rank(args: argparse.Namespace) -> None:
     try:  # the picture comes first: whoever reads the text may close the pipe
         if args.picture is not None:
             texts = {".svg": found.to_svg, ".tex": found.to_tikz}  # these need no matplotlib
-            _save_picture(args.picture, lambda: plot.critical_difference(found), texts)
+            save_picture(args.picture, lambda: plot.critical_difference(found), texts)
     finally:
         print_as(args.format, found, found.to_dict, lambda: found.to_dict()["algorithms"], for_paper(found))
-
-
-# Endings of pictures that matplotlib draws.
-_DRAWN = (".svg", ".png", ".pdf")
-
-
-def _save_picture(path: str, draw: Callable[[], Any], texts: Mapping[str, Callable[[], str]] | None = None) -> None:
-    """Write a picture: as text where that can be made, else drawn by matplotlib."""
-    ending = Path(path).suffix.lower()
-    try:
-        if texts is not None and ending in texts:
-            Path(path).write_text(texts[ending](), encoding="utf-8")
-        else:
-            draw().figure.savefig(path, bbox_inches="tight")
-    except OSError as error:
-        raise FileError(f"the picture {path!r} could not be written ({error.strerror}).") from error
-
-
-def _check_file(option: str, path: Path, *endings: str) -> None:
-    """Refuse a file that cannot be written before any work, not after it."""
-    if path.suffix.lower() not in endings:
-        raise invalid(option, f"must end in {', '.join(endings[:-1])} or {endings[-1]}", f"got {str(path)!r}")
-    if not path.parent.is_dir():
-        raise invalid(option, "needs a folder that is there", f"there is no {str(path.parent)!r}")
 
 
 # -- report, open -------------------------------------------------------------------------------------------
@@ -541,7 +528,7 @@ def _make_report(args: argparse.Namespace) -> Report:
 
 
 def _report(args: argparse.Namespace) -> None:
-    _check_file("out", Path(args.out), ".html", ".md", ".tex")
+    check_file("out", Path(args.out), ".html", ".md", ".tex")
     made = _make_report(args)
     path = made.save(args.out)
     print(made)

@@ -106,6 +106,14 @@ def _say_next(args: argparse.Namespace, columns: Columns, out: Path | None) -> N
     """The command that follows, where one can be named."""
     if args.format != "text" or not columns.features:
         return
-    target = columns.named("target") or "COLUMN"
-    words = ["outfold", "run", args.data, "--target", target, *(["--columns", str(out)] if out else [])]
+    predicted = ("time", "event") if args.time is not None else ("target",)
+    words = ["outfold", "run", args.data]
+    for role in predicted:
+        words += [f"--{role}", columns.named(role) or "COLUMN"]
+    if out is not None:  # it has the other roles
+        words += ["--columns", str(out)]
+    else:
+        others = {"--group": args.group, "--id": args.sample, "--drop-columns": ",".join(args.leave_out)}
+        words += [word for option, name in others.items() if name for word in (option, name)]
+        words += [] if args.columns is None else ["--columns", args.columns]
     print(f"\nnext   {shlex.join(words)}")

@@ -8,9 +8,10 @@ import sys
 from contextlib import suppress
 from typing import Any, get_args
 
+from ..apps.rare_classes import RareClasses
 from ..apps.result import RunResult
 from ..apps.run import run
-from ..apps.table import RareClasses, TableTask
+from ..apps.table import TableTask
 from .inspecting import FORMATS, add_dialect, dialect_options
 from .options import CommandParser, add_command, add_format, add_option, add_selection, add_work_options, given, names
 from .options import read_rule as rule_of
@@ -132,30 +133,20 @@ def duration(text: str) -> float:
     return seconds
 
 
+# Options whose values are those of the arguments of `run`.
+_AS_TYPED = (
+    *("metric", "task", "group", "sample", "time", "event", "leave_out", "positive"),
+    *("columns", "space", "budget", "folds", "repeats", "test", "rare_classes"),
+    *("importance", "n_jobs", "cluster", "seed", "timeout", "inner", "seeds"),
+)
+
+
 def _run(args: argparse.Namespace) -> int:
-    as_typed = [
-        *("metric", "task", "group", "sample", "time", "event", "leave_out", "positive", "columns"),
-        *(
-            "space",
-            "budget",
-            "folds",
-            "repeats",
-            "test",
-            "rare_classes",
-            "importance",
-            "n_jobs",
-            "cluster",
-            "seed",
-            "timeout",
-            "inner",
-            "seeds",
-        ),
-    ]
     result = run(
         args.data,
         args.target,
         args.out,
-        **{name: getattr(args, name) for name in as_typed},
+        **{name: getattr(args, name) for name in _AS_TYPED},
         **given(args, "aggregate"),
         rule=rule_of(args),
         drop=not args.keep_all,

@@ -9,22 +9,23 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import compare, estimate
+from .. import compare, estimate, plot
 from ..apps.folder import ANSWER, REPORT
 from ..apps.report_again import write_again
 from ..data.predictions import Predictions
-from ..exceptions import FileError, InputError, invalid
+from ..exceptions import FileError, InputError
 from ..formatting import count
 from ..io import ledger
 from ..io.store import load as load_oof
 from ..models import ModelAbout, confront, load_model
-from ..models.labels import labelled
+from ..models.labels import labelled_rows
 from ..models.model import Model
 from ..tables import read_file
 from .inspecting import add_dialect, dialect_options
 from .loading import load
 from .options import CommandParser, add_command, add_draws, add_file, add_format, add_margins, add_option, given, names
 from .printing import print_as
+from .writing import DRAWN, check_file, save_picture
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,8 +47,9 @@ The table needs the labels, and also the columns that the model was trained on. 
 model must not have been trained on these rows. The result is kept in out/run.oof, and out/report.html shows it. Labels of rare
 classes that outfold run merged are merged in the same way."""
 _TIED = """\
-example:
+examples:
   outfold tied out/run.oof
+  outfold tied out/run.oof --picture tied.svg
 
 The set contains the truly best configuration with at least the probability given by --level."""
 _NEEDED = """\
@@ -120,7 +122,7 @@ def _add_predict(commands: Any) -> None:
 
 def _predict(args: argparse.Namespace) -> None:
     if args.out is not None:
-        _check_out(Path(args.out))
+        check_file("out", Path(args.out), ".csv", ".csv.gz", ".parquet")
     model = load_model(folder_of(args.folder), args.trust)
     frame = read_rows(args, model.about)
     _report_check(model, frame)
@@ -145,14 +147,6 @@ def _numbers(text: str) -> list[float]:
         return [float(part) for part in names(text)]
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be numbers between commas; got {text}") from None
-
-
-def _check_out(path: Path) -> None:
-    """Refuse a file that cannot be written before any work, not after it."""
-    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
-        raise invalid("out", "must end in .csv, .csv.gz or .parquet", f"got {str(path)!r}")
-    if not path.parent.is_dir():
-        raise invalid("out", "needs a folder that is there", f"there is no {str(path.parent)!r}")
 
 
 def _report_check(model: Model, frame: pd.DataFrame) -> None:
@@ -182,7 +176,7 @@ def _add_confront(commands: Any) -> None:
 def _confront(args: argparse.Namespace) -> None:
     folder = folder_of(args.folder)
     oof, model = load_oof(folder / ANSWER), load_model(folder, args.trust)
-    rows = labelled(read_rows(args, model.about), model.about, args.target)
+    rows = labelled_rows(read_rows(args, model.about), model.about, args.target)
     if rows.n_left_out:
         _note(f"left out {count(rows.n_left_out, 'row')} without a label")
     options = given(args, "metric", "n_resamples", "confidence_level", "rng")
@@ -216,12 +210,20 @@ def _add_tied(commands: Any) -> None:
     add_file(parser)
     add_option(parser, "--metric", metavar="M", help="metric (default: the one recorded in the file)")
     add_draws(parser, 1000)
+    add_option(parser, "--picture", metavar="FILE", help="write the scores of the set as .svg, .png or .pdf")
     add_format(parser, "latex")
 
 
 def _tied(args: argparse.Namespace) -> None:
+    if args.picture is not None:
+        check_file("picture", Path(args.picture), *DRAWN)
     found = compare.tied_set(_load(args), args.metric, **given(args, "n_resamples", "confidence_level", "rng"))
-    print_as(args.format, found, found.to_dict, lambda: found.to_dict()["configurations"], {"latex": found.to_latex})
+    try:  # the picture comes first: whoever reads the text may close the pipe
+        if args.picture is not None:
+            save_picture(args.picture, lambda: plot.tied(found))
+    finally:
+        rows = found.to_dict()["configurations"]
+        print_as(args.format, found, found.to_dict, lambda: rows, {"latex": found.to_latex})
 
 
 def _add_samples_needed(commands: Any) -> None:

@@ -37,16 +37,21 @@ Columns = list[tuple[Any, ...]]
 
 
 class Header:
-    """Everything in a file but the predictions: labels, folds, configurations, facts, and the state of every cell."""
+    """Everything in a file but the predictions: labels, folds, configurations, facts, and the state of every cell.
 
-    def __init__(self, db: sqlite3.Connection, room: Room) -> None:
+    `samples` is what an earlier header of the same file said of them: nothing changes them, and to read them takes long.
+    """
+
+    def __init__(self, db: sqlite3.Connection, room: Room, samples: Mapping[str, Any] | None = None) -> None:
         (self._version,) = db.execute("PRAGMA user_version").fetchone()
         self._room = room
         with schema.transaction(db):
-            tables = {name: schema.columns_of(db, name) for name in schema.COLUMNS}
+            wanted = [name for name in schema.COLUMNS if samples is None or name != "samples"]
+            tables = {name: schema.columns_of(db, name) for name in wanted}
             self._facts = Facts(db.execute("SELECT key, value FROM about").fetchall(), schema.MAIN)
             self._check_digest(tables)
-            shared = self._shared(tables)
+            self.samples = self._samples(tables["samples"]) if samples is None else samples
+            shared = {**self.samples, **self._configs(tables["configs"])}
             names = (*self._facts.blocks, schema.MAIN)
             for table in ("folds", "train"):
                 if not {*tables[table][0]} <= {*names}:
@@ -90,23 +95,25 @@ class Header:
             if known.get(name) != schema.digest_of(columns):
                 raise ValueError(f"the table {name} has changed")
 
-    def _shared(self, tables: dict[str, Columns]) -> dict[str, Any]:
-        """What all blocks have in common: labels, sample names, groups, configurations."""
-        positions, ids, labels, events, groups = tables["samples"]
+    def _samples(self, columns: Columns) -> dict[str, Any]:
+        """Labels, names and groups of the samples, which all blocks have in common."""
+        positions, ids, labels, events, groups = columns
         _check_positions("samples", positions)
-        places, names, params = tables["configs"]
-        _check_positions("configurations", places)
         types = self._facts["types"]
-        found = tuple(map(loads, params))
-        if not all(isinstance(values, dict) for values in found):
-            raise ValueError("parameters that have no names")
         return {
             "target": self._target(labels, events),
             "samples": unpack(types["id"], ids, self._room.afford),
             "groups": unpack(types["group"], groups, self._room.afford) if "group" in types else None,
-            "configs": texts(names, "names of configurations"),
-            "params": found,
         }
+
+    def _configs(self, columns: Columns) -> dict[str, Any]:
+        """Names and parameters of the configurations, which all blocks have in common."""
+        places, names, params = columns
+        _check_positions("configurations", places)
+        found = tuple(map(loads, params))
+        if not all(isinstance(values, dict) for values in found):
+            raise ValueError("parameters that have no names")
+        return {"configs": texts(names, "names of configurations"), "params": found}
 
     def _target(self, labels: tuple[Any, ...], events: tuple[Any, ...]) -> Target:
         task, classes = self._facts["task"], self._facts["classes"]

@@ -12,7 +12,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,7 +149,8 @@ def seal(db: sqlite3.Connection, *tables: str) -> None:
 def columns_of(db: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
     """The columns of a table of the header; empty ones if it has no row."""
     query, n = COLUMNS[table]
-    return list(zip(*db.execute(query), strict=True)) or [()] * n
+    flat = list(chain.from_iterable(db.execute(query)))
+    return [tuple(flat[i::n]) for i in range(n)]
 
 
 def mark_of(db: sqlite3.Connection) -> tuple[Any, ...]:

@@ -110,6 +110,7 @@ class Store:
         self._cells: schema.CellWriter
         self._file = _identity(path)
         self._lost: FileError | None = None
+        self._samples: Mapping[str, Any] | None = None
         self._read_header()
 
     @classmethod
@@ -162,7 +163,7 @@ class Store:
     def predictions(self) -> Predictions:
         """What is in the file now."""
         with clear_errors(self.path), _bounded(self._db, self.path) as size:
-            return Header(self._db, self._room(size)).read(self._db)
+            return Header(self._db, self._room(size), self._samples).read(self._db)
 
     def close(self) -> None:
         """Leave a single file behind, and let others have it."""
@@ -233,7 +234,8 @@ class Store:
 
     def _read_header(self) -> None:
         with _bounded(self._db, self.path) as size:
-            self._header = Header(self._db, self._room(size)).stored(lambda: nullcontext(self._db))
+            header = Header(self._db, self._room(size), self._samples)
+            self._samples, self._header = header.samples, header.stored(lambda: nullcontext(self._db))
         self._positions = {name: i for i, name in enumerate(self._header.configs)}
         self._folds = {schema.MAIN: self._header.folds} | {name: b.folds for name, b in self._header.blocks.items()}
         self._sizes: dict[tuple[str, int], NDArray[np.intp]] = {}
@@ -259,7 +261,7 @@ class Store:
                 schema.insert_criterion(db, header.criterion)
         if not new and not blocks:
             return
-        with self._changing(*schema.COLUMNS) as db:
+        with self._changing("configs", *(("folds", "train") if blocks else ())) as db:
             start = known.n_configs
             schema.insert_configs(db, start, [header.configs[i] for i in new], [header.params[i] for i in new])
             specs = {**header.provenance.get("specs", {}), **known.provenance.get("specs", {})}

@@ -65,8 +65,7 @@ def _notes_on_missing(oof: Predictions, candidates: NDArray[np.intp], cells: lis
         n = int(np.sum([np.any(oof.state[i][oof.planned] == state) for i in others]))
         if n:
             was = "failed" if state == State.FAILED else f"{'was' if n == 1 else 'were'} dropped early"
-            rest = "" if state == State.FAILED else "; drop=False fits all"
-            notes.append(Note(code, f"{n} of {oof.n_configs} configurations {was} and cannot be selected{rest}."))
+            notes.append(Note(code, f"{n} of {oof.n_configs} configurations {was} and cannot be selected."))
     drops = [drop["n_predictions"] for drop in oof.provenance.get("drops", ()) if drop["config"] in oof.configs]
     early = [n for n in drops if n < _EARLY_DROP]
     if early:

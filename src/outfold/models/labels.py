@@ -25,7 +25,7 @@ class LabelledRows(NamedTuple):
     n_left_out: int
 
 
-def labelled(frame: pd.DataFrame, about: ModelAbout, target: str | None = None) -> LabelledRows:
+def labelled_rows(frame: pd.DataFrame, about: ModelAbout, target: str | None = None) -> LabelledRows:
     """The rows of a table that have a label, in the columns that the training table had it in."""
     columns = [target or about.target]
     if about.task == "survival":

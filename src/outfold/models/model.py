@@ -15,7 +15,7 @@ from ..docstrings import fill_with
 from ..exceptions import FileError, InputError, invalid
 from ..fitting.predict import Reader, gives_curves, survival_curves
 from ..results._base import Facts, Result
-from ..tables.columns import Columns, features
+from ..tables import Columns, features
 from . import saving
 from .about import ModelAbout, read_about
 from .card import rounded

@@ -61,7 +61,7 @@ class Range:
 
 
 def ranges_of(X: pd.DataFrame, columns: Columns) -> dict[str, Range]:
-    """The values of each feature of the training rows, as `tables.columns.features` gives them."""
+    """The values of each feature of the training rows, as `tables.features` gives them."""
     return {name: _range_of(X[name], kind) for name, kind in columns.kinds.items()}
 
 

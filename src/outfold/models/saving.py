@@ -11,8 +11,8 @@ from typing import Any
 from zipfile import ZIP_DEFLATED
 
 from ..exceptions import FileError
-from . import about as labels
-from .about import ModelAbout
+from .about import FILE as ABOUT
+from .about import ModelAbout, read_about
 from .card import model_card
 from .trust import skops_io, untrusted_types
 
@@ -37,19 +37,19 @@ def keep_model(
     folder = Path(folder)
     before = None if again else _known(folder)
     folder = folder if draft is None else draft
-    path, label = folder / FILE, folder / labels.FILE
+    path, about_path = folder / FILE, folder / ABOUT
     try:
         if before is None or any(getattr(before, name) != getattr(about, name) for name in _MAKES_THE_MODEL):
             fitted = fit()
-            # The label goes first and comes last, so that a kill in between leaves a model that is made again.
-            label.unlink(missing_ok=True)
+            # What describes the model goes first and comes last, so that a kill in between leaves a model that is made again.
+            about_path.unlink(missing_ok=True)
             _dump(fitted, path)
             before = None
         if before is not None:
             known = replace(about, trusted=before.trusted, sha256=before.sha256)
         else:
             known = replace(about, trusted=tuple(untrusted_types(path)), sha256=sha256_of(path))
-        _write_if_new(label, json.dumps(known.to_dict(), indent=1, ensure_ascii=False) + "\n")
+        _write_if_new(about_path, json.dumps(known.to_dict(), indent=1, ensure_ascii=False) + "\n")
         _write_if_new(folder / CARD, model_card(known))
     except FileError:
         raise
@@ -68,9 +68,9 @@ def sha256_of(path: Path) -> str:
 def _known(folder: Path) -> ModelAbout | None:
     """What the folder says of the model in it; None if there is none, or another one than described."""
     try:
-        known = labels.read_about(folder)
+        known = read_about(folder)
         return known if sha256_of(folder / FILE) == known.sha256 else None
-    except OSError:  # no label, a damaged one, or no model; FileError is one of them
+    except OSError:  # nothing describes it, or is damaged, or there is no model; FileError is one of these
         return None
 
 

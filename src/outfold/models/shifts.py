@@ -26,15 +26,17 @@ def target_shift(then: Target, now: Target, name: str = "the target") -> Shift |
     if then.task == "regression":
         knots, counts = np.unique(then.y, return_counts=True)
         return _gap(name, knots, np.cumsum(counts), len(then), now.y, _plain)
+    verb = "is "
     if then.classes is not None:
         labels = [str(label) for label in then.classes]
         codes: list[NDArray[Any]] = [then.y, now.y]
     elif then.event is not None and now.event is not None:
-        labels, codes = ["censored", "observed"], [then.event.astype(np.intp), now.event.astype(np.intp)]
+        name, labels, verb = "the event", ["did not happen", "happened"], ""
+        codes = [then.event.astype(np.intp), now.event.astype(np.intp)]
     else:
         return None
     table = np.stack([np.bincount(part, minlength=len(labels)) for part in codes])
-    return _changed(name, labels, table, positive=len(labels) == 2)
+    return _changed(name, labels, table, positive=len(labels) == 2, verb=verb)
 
 
 def feature_shifts(X: pd.DataFrame, ranges: Mapping[str, Range]) -> tuple[Shift, ...]:

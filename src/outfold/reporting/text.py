@@ -140,7 +140,7 @@ def how(
         saved = int(shared.get("models", 0)) - int(shared.get("models_done", 0))
         fits += f" with {formatting.count(int(made['n_fits']) - saved, 'fit')}"
         if saved:
-            fits += f"; what configurations share was fitted once (level {shared['level']})"
+            fits += "; shared steps were fitted once"
     if n_seeds(made) > 1:
         fits += f"; predictions are means over {n_seeds(made)} seeds"
     if work["dropped"]:

@@ -3,20 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InputError
-from ..formatting import count
-from .kinds import Kind
+from ..formatting import count, listed
+from .columns import Columns, Kind, why_nothing_to_learn_from
 from .values import DateOrder, Texts, distinct, in_nanoseconds, is_missing, to_booleans, to_dates, to_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _NEEDED: dict[Kind, str] = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
+
+
+def features(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """The features alone, in the order of `columns`, each in the one type of its kind.
+
+    Numbers and booleans are float64 (NaN is missing, and so is infinity), categories are objects of str (None is missing),
+    texts are objects of str ("" is missing), dates are datetime64[ns] (NaT is missing). No row changes what another row gives,
+    so rows to predict go the same way as rows to learn from. Other columns of the table are ignored.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row for each sample.
+    columns : Columns
+        What `inspect` gave.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One column for each feature.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from outfold import tables
+    >>> frame = pd.DataFrame({"weight": [61.5, 82, 74, 58, 90, 66], "sex": list("fmmfmf"), "ill": [0, 1, 0, 0, 1, 1]})
+    >>> tables.features(frame, tables.inspect(frame, target="ill")).columns.tolist()
+    ['weight', 'sex']
+    """
+    import pandas as pd
+
+    wanted = columns.features
+    if not wanted:
+        raise InputError(
+            f"{why_nothing_to_learn_from(columns)}.", remedy="The table needs at least one column to learn from."
+        )
+    gone = [column.name for column in wanted if column.name not in frame.columns]
+    if gone:
+        lower = [name.lower() for name in gone]
+        there = [name for name in map(str, frame.columns) if get_close_matches(name.lower(), lower, n=1, cutoff=0.8)]
+        hint = f"It has {listed(there)}." if there else ""
+        raise InputError(f"the table has no column {listed(gone, most=20)}.", remedy=hint)
+    made = {}
+    for column in wanted:
+        values = frame[column.name]
+        if isinstance(values, pd.DataFrame):
+            raise InputError(f"two columns of the table are called {column.name!r}.")
+        array = convert(values, column.kind or "number", column.order, column.missing_values)
+        made[column.name] = pd.Series(array, index=frame.index, dtype=array.dtype)
+    return pd.DataFrame(made, index=frame.index)
 
 
 def convert(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -102,7 +103,7 @@ def _of_type(values: pd.Series[Any], name: str) -> Look:
     return _of_texts(codes, texts, name)
 
 
-def _without(n_known: int, n: int) -> float:
+def _missing_share(n_known: int, n: int) -> float:
     return (n - n_known) / max(n, 1)
 
 
@@ -116,7 +117,7 @@ def _share(mask: Any) -> float:
 def _of_numbers(numbers: NDArray[np.float64], name: str) -> Look:
     known = numbers[np.isfinite(numbers)]
     reason = "infinite values count as missing" if np.isinf(numbers).any() else ""
-    found = Look("feature", "number", _without(len(known), len(numbers)), len(np.unique(known)), reason)
+    found = Look("feature", "number", _missing_share(len(known), len(numbers)), len(np.unique(known)), reason)
     if len(known) == 0 or (known % 1 != 0).any():
         return found
     return _unless_id(found, name, len(known), _counting(known, found.distinct))
@@ -148,9 +149,9 @@ def _unless_id(found: Look, name: str, n: int, reason: str = "") -> Look:
         return replace(found, role="id", reason=reason)
     seldom = found.distinct > max(MOST_CLASSES, n / 5) if not _PERSON.fullmatch(name) else found.distinct >= 5
     if not unique and seldom and (named or _PERSON.fullmatch(name)):
-        warning = (
-            f"rows with the same {name!r} may belong together. If they do, make it the group, to hold them out together"
-        )
+        option = f"--group {shlex.quote(name)}"
+        remedy = f"If they do, make it the group ({option}), to hold them out together"
+        warning = f"rows with the same {name!r} may belong together. {remedy}"
         return replace(found, role="id", reason="named like an id, and its values repeat", warning=warning)
     return found
 
@@ -169,10 +170,12 @@ def _of_texts(codes: NDArray[np.intp], texts: Texts, name: str) -> Look:
         if odd is not None:
             numbers[~known | odd] = np.nan
             found = _of_numbers(np.append(numbers, [np.nan])[codes], name)
-            return _withexceptions(found, texts[odd], int(rows[odd].sum()), "numbers")
+            return _with_exceptions(found, texts[odd], int(rows[odd].sum()), "numbers")
     if is_boolean(texts[known]):
         n_known = int(rows[known].sum())
-        return Look("feature", "boolean", _without(n_known, len(codes)), len({text.lower() for text in texts[known]}))
+        return Look(
+            "feature", "boolean", _missing_share(n_known, len(codes)), len({text.lower() for text in texts[known]})
+        )
     return _of_dates(codes, texts, rows, known, name) or _of_words(codes, texts, rows, name)
 
 
@@ -185,7 +188,7 @@ def exceptions(good: Mask, known: Mask, rows: NDArray[np.intp], least: int) -> M
     return odd if few and (good & known).sum() > least else None
 
 
-def _withexceptions(found: Look, odd: Texts, n_rows: int, what: str) -> Look:
+def _with_exceptions(found: Look, odd: Texts, n_rows: int, what: str) -> Look:
     if len(odd) == 0:
         return found
     listed = ", ".join(map(repr, odd))
@@ -201,8 +204,8 @@ def _of_dates(codes: NDArray[np.intp], texts: Texts, rows: NDArray[np.intp], kno
     odd = exceptions(good, known, rows, least=0)
     if odd is None:
         return None
-    found = Look("feature", "date", _without(int(rows[good].sum()), len(codes)), int(good.sum()), order=order[0])
-    found = _withexceptions(found, texts[odd], int(rows[odd].sum()), "dates")
+    found = Look("feature", "date", _missing_share(int(rows[good].sum()), len(codes)), int(good.sum()), order=order[0])
+    found = _with_exceptions(found, texts[odd], int(rows[odd].sum()), "dates")
     if not order[1]:
         return found
     warning = f"the dates of {name!r} may be read wrongly: {GUESSED_ORDER}"
@@ -230,4 +233,4 @@ def _is_prose(texts: Texts) -> bool:
 def _described(codes: NDArray[np.intp], texts: Texts, kind: Kind) -> Look:
     known = ~is_missing(texts)
     n_known = int(np.append(known, [False])[codes].sum())
-    return Look("feature", kind, _without(n_known, len(codes)), int(known.sum()))
+    return Look("feature", kind, _missing_share(n_known, len(codes)), int(known.sum()))
