@@ -20,6 +20,7 @@ import numpy as np
 from harness import Headline, Record, Size, Study, Unit, Verdict, concluded, generator
 from harness.data import load
 from harness.many_tests import pvalues
+from harness.networks import Network
 from harness.pages import table
 from harness.pictures import Panel, figure
 
@@ -101,11 +102,8 @@ def neighbour(X: np.ndarray, y: np.ndarray, Z: np.ndarray, seed: int) -> np.ndar
 
 
 def network(X: np.ndarray, y: np.ndarray, Z: np.ndarray, seed: int, hidden: int) -> np.ndarray:
-    from sklearn.neural_network import MLPClassifier
-
     mean, spread = X.mean(axis=0), X.std(axis=0) + 1e-9
-    model = MLPClassifier((hidden,), solver="lbfgs", max_iter=100, random_state=seed)
-    return model.fit((X - mean) / spread, y).predict((Z - mean) / spread)
+    return Network(hidden, seed=seed).fit((X - mean) / spread, y).predict((Z - mean) / spread)
 
 
 def perceptron(X: np.ndarray, y: np.ndarray, Z: np.ndarray, seed: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from harness import Headline, Record, Size, Study, Unit, Verdict, concluded, generator, printed
 from harness.data import load
+from harness.networks import Network
 from harness.pages import table
 from harness.pictures import Panel, figure
 
@@ -176,9 +177,7 @@ def machine(X: np.ndarray, y: np.ndarray, Z: np.ndarray) -> np.ndarray:
 
 
 def network(X: np.ndarray, y: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    from sklearn.neural_network import MLPClassifier
-
-    return MLPClassifier((5,), solver="lbfgs", alpha=1e-2, max_iter=100, random_state=0).fit(X, y).predict(Z)
+    return Network(5, penalty=1e-2).fit(X, y).predict(Z)
 
 
 LEARNERS: dict[str, Fit] = {"logistic": logistic, "NB": bayes, "CR": tree, "SVM": machine, "NN": network}

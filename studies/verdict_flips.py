@@ -19,7 +19,7 @@ from harness.pictures import Panel, figure
 import outfold as of
 
 SETS = tuple(repeats.SETS)
-ALPHA = 0.05
+ALPHA, FEWEST = 0.05, 6
 # AUC as printed: iteration 216 (C4.5, HDDT), iteration 459 (C4.5, HDDT).
 PAPER = printed.rows("""
 breast-w 0.9784 0.9753 0.9768 0.9820
@@ -41,18 +41,14 @@ twonorm 0.8051 0.8023 0.7722 0.7962
 vote 0.9843 0.9824 0.9828 0.9835
 vote1 0.9451 0.9343 0.9497 0.9426
 """)
-PAIRS = (("C4.5", "HDDT"), ("C4.5", "gini"))
+PAIR = ("C4.5", "HDDT")
 
 
 def units(size: Size) -> Iterable[Unit]:
     if size == "full":
-        return repeats.cells((10,), ("C4.5", "gini", "HDDT"), SETS)
-    few = SETS[:10] if size == "quick" else SETS[1:7]
-    return [
-        unit
-        for unit in repeats.cells((10,), ("C4.5", "gini"), few, 20 if size == "quick" else 3)
-        if unit["data"] != "krkp"
-    ]
+        return repeats.cells((10,), PAIR, SETS)
+    few = SETS[:8] if size == "quick" else SETS[1:7]
+    return repeats.cells((10,), PAIR, few, 20 if size == "quick" else 3)
 
 
 def wilcoxon(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
@@ -62,24 +58,23 @@ def wilcoxon(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
 
 
 def summarize(records: Sequence[Record]) -> dict[str, Any]:
-    known, found = repeats.by_learner(records, 10), {}
-    for a, b in PAIRS:
-        sets = [data for data in SETS if data in known.get(a, {}) and data in known.get(b, {})]
-        if len(sets) < 6:
-            continue
-        scores = [np.array([known[name][data] for data in sets]) for name in (a, b)]
-        tests = [wilcoxon(first, second) for first, second in zip(scores[0].T, scores[1].T, strict=True)]
-        steady = wilcoxon(scores[0].mean(axis=1), scores[1].mean(axis=1))
-        found[f"{a}; {b}"] = {
-            "sets": len(sets),
-            "repeats": len(tests),
-            "pvalues": [round(p, 5) for p, _ in tests],
-            "first": sum(p < ALPHA and d > 0 for p, d in tests),
-            "second": sum(p < ALPHA and d < 0 for p, d in tests),
-            "steady": {"pvalue": round(steady[0], 5), "difference": round(steady[1], 5)},
-            "range": [round(min(d for _, d in tests), 5), round(max(d for _, d in tests), 5)],
-        }
-    return {"pairs": found, "printed": printed()}
+    known = repeats.by_learner(records, 10)
+    sets = [data for data in SETS if all(data in known.get(name, {}) for name in PAIR)]
+    found: dict[str, Any] = {"sets": len(sets), "printed": printed()}
+    if len(sets) < FEWEST:
+        return found
+    scores = [np.array([known[name][data] for data in sets]) for name in PAIR]
+    tests = [wilcoxon(first, second) for first, second in zip(scores[0].T, scores[1].T, strict=True)]
+    steady = wilcoxon(scores[0].mean(axis=1), scores[1].mean(axis=1))
+    return found | {
+        "repeats": len(tests),
+        "pvalues": [round(p, 5) for p, _ in tests],
+        "first": sum(p < ALPHA and d > 0 for p, d in tests),
+        "second": sum(p < ALPHA and d < 0 for p, d in tests),
+        "steady": {"pvalue": round(steady[0], 5), "difference": round(steady[1], 5)},
+        "range": [round(min(d for _, d in tests), 5), round(max(d for _, d in tests), 5)],
+        "rows": {data: [round(float(own[i].mean()), 4) for own in scores] for i, data in enumerate(sets)},
+    }
 
 
 def printed() -> dict[str, dict[str, float]]:
@@ -106,25 +101,19 @@ def verdict(result: dict[str, Any]) -> Verdict:
             f"p = {digits['459']['pvalue']:.3f} from the printed digits",
         ),
     ]
-    for pair, own in result["pairs"].items():
-        a, b = pair.split("; ")
-        share = f"{own['first'] / own['repeats']:.1%}, {own['second'] / own['repeats']:.1%}"
-        headlines.append(Headline(f"share of partitions at which {a}, {b} is significantly better", "", share))
+    if "pvalues" not in result:
+        return Verdict("too few repetitions", f"{result['sets']} data sets are complete.", tuple(headlines))
+    shares = ", ".join(f"{result[which] / result['repeats']:.1%}" for which in ("first", "second"))
+    headlines.append(Headline("share of partitions at which C4.5, HDDT is significantly better", "", shares))
     because = (
         "The printed digits of iteration 459 give no significant difference (the printed mark cannot be had from them)."
     )
-    main = next((own for pair, own in result["pairs"].items() if pair.endswith("HDDT")), None)
-    if main is None:
-        because += (
-            " The Hellinger tree has not been run on enough data sets yet; a tree by Gini impurity, see below, has."
-        )
-    elif main["first"] and main["second"]:
+    if result["first"] and result["second"]:
         because += " But both trees win significantly at some partitions, as the paper says."
         return Verdict("partly the same", because, tuple(headlines))
-    else:
-        because += (
-            f" Of {main['repeats']} partitions {main['first']} favour C4.5 significantly and {main['second']} HDDT."
-        )
+    because += (
+        f" Of {result['repeats']} partitions {result['first']} favour C4.5 significantly and {result['second']} HDDT."
+    )
     return Verdict("differs", because, tuple(headlines))
 
 
@@ -144,50 +133,60 @@ def page(result: dict[str, Any]) -> Iterator[str]:
         "WEKA's J48 -U -A gives with 10 folds and these two seeds."
     )
     yield ""
+    if "pvalues" not in result:
+        return
     yield "## Every partition tested"
-    for pair, own in result["pairs"].items():
-        a, b = pair.split("; ")
-        neither = own["repeats"] - own["first"] - own["second"]
-        yield ""
-        yield f"{a} against {b}, {own['sets']} data sets, {own['repeats']} partitions into 10 folds:"
-        yield ""
-        rows = [
-            (f"{a} significantly better", own["first"], f"{own['first'] / own['repeats']:.1%}"),
-            (f"{b} significantly better", own["second"], f"{own['second'] / own['repeats']:.1%}"),
-            ("neither", neither, f"{neither / own['repeats']:.1%}"),
-        ]
-        yield from table(("verdict at 0.05", "partitions", "share"), rows)
-        yield ""
-        low, high = own["range"]
-        steady = own["steady"]
-        yield (
-            f"The median difference of AUC runs from {low:+.4f} to {high:+.4f} over partitions. Of the means over all "
-            f"partitions it is {steady['difference']:+.4f}, p = {steady['pvalue']:.3f}: one answer, which does not depend "
-            "on a seed."
-        )
-    if not any(pair.endswith("HDDT") for pair in result["pairs"]):
-        yield ""
-        yield (
-            "The Hellinger tree has not been run on enough data sets yet. A tree by Gini impurity, with the same leaves, "
-            "stands in for it: two trees that are as alike."
-        )
+    yield ""
+    yield f"C4.5 against HDDT, {result['sets']} data sets, {result['repeats']} partitions into 10 folds:"
+    yield ""
+    neither = result["repeats"] - result["first"] - result["second"]
+    counts = {
+        "C4.5 significantly better": result["first"],
+        "HDDT significantly better": result["second"],
+        "neither": neither,
+    }
+    rows = [(verdict, count, f"{count / result['repeats']:.1%}") for verdict, count in counts.items()]
+    yield from table(("verdict at 0.05", "partitions", "share"), rows)
+    yield ""
+    low, high = result["range"]
+    steady = result["steady"]
+    yield (
+        f"The median difference of AUC runs from {low:+.4f} to {high:+.4f} over partitions. Of the means over all "
+        f"partitions it is {steady['difference']:+.4f}, p = {steady['pvalue']:.3f}: one answer, which does not depend "
+        "on a seed."
+    )
+    yield ""
+    found = (result["first"] + result["second"]) / result["repeats"]
+    yield (
+        f"A test at {ALPHA} of two equal trees may find a difference in {ALPHA:.0%} of partitions; here it does in "
+        f"{found:.1%}. Whoever may pick the partition can have either verdict."
+    )
+    yield ""
+    yield "Mean AUC over all partitions, and in brackets as printed of iterations 216 and 459:"
+    yield ""
+    rows = [
+        (data, *(f"{own[j]:.4f} ({PAPER[data][j]:.4f}, {PAPER[data][2 + j]:.4f})" for j in (0, 1)))
+        for data, own in result["rows"].items()
+    ]
+    yield from table(("data", *PAIR), rows)
+    yield from ("", "## Differences", "")
+    yield (
+        "- The trees are not WEKA's: `studies/repeats.py` says what stands in for each. The three generated sets are "
+        "new draws."
+    )
+    yield (
+        "- Our trees split single levels of a category, J48 splits all levels at once. So AUC on tic-tac-toe, which has "
+        "categories only, is higher here."
+    )
+    yield "- credit-a and crx are the same table in two forms, so that they count twice, as in the paper."
 
 
 def draw(result: dict[str, Any]) -> Any:
-    panels = []
-    for pair, own in result["pairs"].items():
-        ordered = sorted(own["pvalues"])
-        share = [(i + 1) / len(ordered) for i in range(len(ordered))]
-        panels.append(
-            Panel(
-                pair.replace("; ", " against "),
-                {"p values": (ordered, share)},
-                "p value",
-                "share of partitions",
-                options={"xlim": (0, 1)},
-            )
-        )
-    return figure(panels)
+    ordered = sorted(result.get("pvalues", []))
+    share = [(i + 1) / len(ordered) for i in range(len(ordered))]
+    lines = {"p values": (ordered, share)}
+    title = "C4.5 against HDDT"
+    return figure([Panel(title, lines, "p value", "share of partitions", options={"xlim": (0, 1)})])
 
 
 STUDY = Study(

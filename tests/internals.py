@@ -236,6 +236,7 @@ _SOURCES = {
     "balanced_variance": "outfold.stats.paired",
     "Correlations": "outfold.stats.decomposition",
     "correlations": "outfold.stats.decomposition",
+    "drawn_deviations": "outfold.stats.power_law",
     "fit_power_law": "outfold.stats.power_law",
     "samples_for": "outfold.stats.power_law",
     "predicted_counts": "outfold.stats.resampling",

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.optimize import curve_fit
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
@@ -22,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from collect_estimators import Raises, Stuck, Tally
-from internals import _by_group, _by_share, fit_power_law, samples_for
+from internals import _by_group, _by_share, drawn_deviations, fit_power_law, samples_for
 from outfold.exceptions import CollectError, InputError, NeedError
 
 X, Y = load_iris(return_X_y=True)
@@ -378,6 +379,20 @@ def test_words_for_the_interval_of_what_is_lacking():
     assert said(700, 500.0, 900.0) == "AUC of 0.9: about 700 samples in all, 500 more (95% CI 300 to 700 more)"
     assert said(700, 500.0, np.inf).endswith("500 more (95% CI 300 more to no number)")
     assert said(None, np.inf, np.inf) == "AUC of 0.9: no number of samples is enough (95% CI no number)"
+
+
+def test_draws_move_a_curve_as_the_folds_do_and_as_a_whole():
+    """The covariance is S/J + ratio s s', times (J - 1) / (J - 3), that of a t distribution with J - 1 degrees of freedom."""
+    scores = np.random.default_rng(0).normal(size=(3, 12)) * [[0.02], [0.04], [0.03]]
+    drawn = drawn_deviations(scores, 0.25, 200_000, seed=1)
+    S = np.cov(scores)
+    s = np.sqrt(np.diag(S))
+    expected = (S / 12 + 0.25 * np.outer(s, s)) * 11 / 9
+    assert drawn.mean(axis=0) == pytest.approx(np.zeros(3), abs=5 * np.sqrt(np.diag(expected).max() / 200_000))
+    assert np.cov(drawn.T) == pytest.approx(expected, rel=0.03)
+    # Tails are those of Student's t.
+    share = np.mean(np.abs(drawn[:, 0]) > stats.t.ppf(0.975, 11) * np.sqrt(S[0, 0] * (1 / 12 + 0.25)))
+    assert share == pytest.approx(0.05, abs=0.002)
 
 
 def test_a_law_of_the_draws_is_what_the_draws_say():

@@ -33,8 +33,7 @@ from .results import CurveLine, LearningCurve, PowerLaw, ValidationCurve
 from .select import choose, one_standard_error
 from .stats.kernels import RELATIVE_TIE
 from .stats.paired import mean_variance, student
-from .stats.power_law import fit_power_law
-from .stats.split_means import NormalMeans
+from .stats.power_law import drawn_deviations, fit_power_law
 
 __all__ = ["learning", "power_law", "validation"]
 
@@ -233,8 +232,8 @@ def power_law(
 
     The score of held-out samples is taken for a - b n^-c, with n training samples, b not negative, and a not above the best
     score there is (a + b n^-c for a loss) [1]_. It is fitted by least squares to the mean score of each size. The interval comes
-    from fits to draws of these means: normal, with the covariance of the scores over folds times 1/J + n_test/n_train for J folds
-    [3]_, since the folds of all sizes hold out the same samples.
+    from fits to draws of these means, of a t distribution. Over J folds, each mean has the variance s^2 (1/J + n_test/n_train)
+    [3]_. The second part, which comes from samples that folds share, moves all sizes together.
 
     Parameters
     ----------
@@ -286,7 +285,7 @@ def power_law(
         scores, held = values[:, kept], curve.n_test[kept]
         ratio = float(np.mean(held / (curve.n_samples - held)))
         means = scores.mean(axis=1)
-        drawn = np.concatenate(list(NormalMeans(scores, ratio, n_resamples, seed)))
+        drawn = drawn_deviations(scores, ratio, n_resamples, seed)
         found = fit_power_law(sizes, np.minimum(np.vstack([means, means + drawn]), best), best)
         fits.append(found[0])
         draws.append(found[1:])

@@ -75,6 +75,7 @@ OTHERS = (
         "intervals of other estimates",
         "[calibration](../calibration.md), [intervals](../intervals.md)",
     ),
+    ("noise", "bias of `bbc` on labels that are noise", "[bbc](../methods/bbc.md#labels-that-are-noise)"),
     ("plain_bias", "bias of three estimates, written without Outfold", "[calibration](../calibration.md)"),
     ("point632", "five readings of the .632+ bootstrap", "[methods](../methods.md)"),
     ("pooled_within", "AUC pooled, within folds, or the mean over folds", "[real data](real_data.md)"),

@@ -68,6 +68,8 @@ class RawFile:
 
 def run_unit(run: Callable[[Unit], dict[str, Any]], unit: Unit) -> Record:
     """Do one unit on one thread."""
+    import sklearn.utils.extmath  # noqa: F401  what brings threads must be loaded before it can be limited
+
     start = time.process_time()
     try:
         with threadpool_limits(1):

@@ -11,6 +11,7 @@ from harness.bias import obrien, stars, summary
 from harness.command import as_result, main
 from harness.data import DataSet, adaptive_folds, draw, pool_and_truth
 from harness.many_tests import pvalues
+from harness.networks import Network
 from harness.pages import fixed, table
 from harness.protocols import race, saved, without
 from harness.runner import RawFile, in_words, run_units
@@ -219,6 +220,26 @@ def test_a_test_on_many_data_sets_is_the_test_on_each():
     each = gaussians.pvalues(of.compare.t_kfold, errors, plan, 100, 0.02)
     assert np.isnan(found).tolist() == np.isnan(each).tolist()
     assert found == pytest.approx(each, nan_ok=True)
+
+
+# -- networks -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_network_is_that_of_scikit_learn(classes):
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % classes
+    X = rng.normal(size=(90, 3)) + y[:, None] * [1.0, 0.5, -1.0]
+    theirs = MLPClassifier((4,), solver="lbfgs", alpha=0.01, max_iter=15, random_state=7)
+    with pytest.warns(ConvergenceWarning):
+        theirs.fit(X, y)
+    ours = Network(4, penalty=0.01, steps=15, seed=7).fit(X, y)
+    flat = [part.ravel() for part in (*theirs.coefs_, *theirs.intercepts_)]
+    assert ours.weights == pytest.approx(np.concatenate(flat), abs=1e-6)
+    assert ours.predict(X).tolist() == theirs.predict(X).tolist()
 
 
 # -- words --------------------------------------------------------------------------------------------------------

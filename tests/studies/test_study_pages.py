@@ -6,8 +6,10 @@ import re
 
 import pytest
 from harness import registry
-from harness.command import index_text
+from harness.command import RAW, index_text
 from harness.pages import WARNING, study_page
+from harness.runner import RawFile
+from harness.study import key_of
 
 PAGES = registry.PAGES
 
@@ -65,3 +67,12 @@ def test_a_verdict_names_the_work_behind_it():
     for name, result in results().items():
         assert 0 < result["units"] <= result["of"], name
         assert result["cpu_seconds"] >= 0
+
+
+@pytest.mark.parametrize("name", results())
+def test_the_finished_units_behind_a_result_are_kept(name):
+    """So that a fresh clone goes on where the last run stopped."""
+    study, result = registry.find(name), registry.read(name)
+    assert result is not None
+    kept = RawFile(RAW / f"{study.raw_name}.jsonl", study.version).read()
+    assert sum(key_of(unit) in kept for unit in study.units("full")) == result["units"]

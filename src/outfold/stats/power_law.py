@@ -10,6 +10,7 @@ from .kernels import Floats
 _RATES = (0.05, 3.0)
 # The rates are tried on a grid, then on finer ones around the best, each a tenth as wide.
 _COARSE, _FINE, _ROUNDS = 40, 21, 8
+_CURVES_STREAM = 0x1EA3
 
 
 def fit_power_law(sizes: Floats, scores: Floats, best: float) -> Floats:
@@ -30,6 +31,23 @@ def fit_power_law(sizes: Floats, scores: Floats, best: float) -> Floats:
         rates = low[:, None] * (high / low)[:, None] ** steps
     found[:, 1] *= scale ** found[:, 2]
     return found
+
+
+def drawn_deviations(scores: Floats, ratio: float, n_resamples: int, seed: int) -> Floats:
+    """(B, S) how far the means of (S, J) scores over J splits may lie from their true values, for a whole curve at a time.
+
+    Each mean has the variance s^2 (1/J + n_test/n_train) of lemma 1 of Nadeau and Bengio (2003). Its second part comes from the
+    samples that splits share. The sizes of a curve share the same samples, so this part moves all points together: the
+    covariance of the means is S/J + (n_test/n_train) s s', with S the covariance of the scores over splits and s their standard
+    deviations. S is estimated, so the draws are those of a multivariate t distribution with J - 1 degrees of freedom.
+    """
+    n_splits = scores.shape[1]
+    df = max(n_splits - 1, 1)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_CURVES_STREAM,)))
+    own = (scores - scores.mean(axis=1, keepdims=True)).T / np.sqrt(n_splits * df)
+    together = np.sqrt(ratio) * scores.std(axis=1, ddof=min(1, n_splits - 1))
+    drawn = rng.standard_normal((n_resamples, n_splits)) @ own + rng.standard_normal((n_resamples, 1)) * together
+    return np.asarray(drawn / np.sqrt(rng.chisquare(df, (n_resamples, 1)) / df))
 
 
 def _linear(n: Floats, scores: Floats, rates: Floats, best: float) -> tuple[Floats, Floats, Floats]:
