@@ -65,7 +65,7 @@ def add_read(commands: Any) -> None:
     drop = "drop: leave out items that lack the score of some model"
     add_option(parser, "--missing", choices=["refuse", "drop"], help=drop)
     add_option(parser, "--dataset", metavar="NAME", help="weka: the data set")
-    which = "weka: whether a larger score is better, where the metric leaves a doubt"
+    which = "weka: whether a larger score is better, if the name of the metric does not tell"
     add_option(parser, "--greater-is-better", choices=["yes", "no"], help=which)
     add_columns(parser)
 
