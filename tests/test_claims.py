@@ -875,7 +875,7 @@ def test_run_on_real_tables():
     said += f"The corrected estimate is off by {float(corrected[0]):+.3f} and {float(corrected[1]):+.3f}."
     says("run.md", "Does the number come true?", said)
     covered = sum(one["covered"] * one["draws"] for one in everywhere) / sum(one["draws"] for one in everywhere)
-    says("run.md", "Does the number come true?", f"hold the true score in {100 * covered:.0f} percent of the runs")
+    says("run.md", "Does the number come true?", f"contain the true score in {100 * covered:.0f} percent of the runs")
     seconds = sum(one["seconds"] for one in everywhere) / 2
     says("run.md", "Does the number come true?", f"One run took {seconds:.0f} s of CPU time on average")
     assert {one["draws"] for one in measured.values()} == {20, 200}

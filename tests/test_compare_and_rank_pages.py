@@ -71,7 +71,7 @@ def test_a_page_names_what_the_test_needs(test):
     needs = re.search(
         r"^It needs:\n\n((?:- .*\n)+)", section(DOCS / "compare" / f"{test.name}.md", "When it is valid"), re.M
     )
-    assert ", ".join(re.findall(r"^- (.*)$", needs[1], re.M)) == in_words(test.requirements)
+    assert "; ".join(re.findall(r"^- (.*)$", needs[1], re.M)) == in_words(test.requirements)
 
 
 def measured(test: str) -> dict[tuple[str, str, str], str]:

@@ -670,9 +670,9 @@ def test_the_page_has_the_numbers_of_the_study_of_small_folds():
     ways = [(found["cv"], found["folds drawn as they are"]) for found in study["settings"].values()]
     ours, theirs = ([way["coverage"] for way in column] for column in zip(*ways, strict=True))
     page = " ".join(PAGE.read_text().split())
-    assert f"knows the true score: {study['data_sets']:,} data sets" in page
-    assert f"held the true score in {min(ours):.3f} to {max(ours):.3f} of the data sets." in page
-    assert f"own weights held it in {min(theirs):.3f} to {max(theirs):.3f}." in page
+    assert f"by_fold.json)): {study['data_sets']:,} data sets per setting" in page
+    assert f"contained the true score in {min(ours):.3f} to {max(ours):.3f} of the data sets." in page
+    assert f"own weights contained it in {min(theirs):.3f} to {max(theirs):.3f}." in page
     assert min(ours) >= 0.93
     for setting, found in study["settings"].items():
         cells = [
@@ -699,9 +699,9 @@ def test_the_pages_have_the_numbers_of_the_study_of_the_selected_configuration()
     assert f"Its lowest coverage is {lowest:.3f}." in page
     sizes = [row["n"] for row in rows]
     tour = (PAGE.parent / "tour.md").read_text()
-    held = f"in {100 * min(covered):.0f} to {100 * max(covered):.0f} percent of cases, in {100 * np.mean(covered):.1f} on average"
+    held = f"in {100 * min(covered):.0f} to {100 * max(covered):.0f} percent of cases, {100 * np.mean(covered):.1f} on average"
     assert f"{len(rows)} settings with {min(sizes)} to {max(sizes):,} samples" in tour
-    assert f"such intervals held the true value {held}" in tour
+    assert f"Such intervals contained the true value {held}" in tour
 
 
 @pytest.mark.parametrize("kind", ["shares", "areas"])

@@ -79,7 +79,7 @@ def test_pages_of_estimates_say_what_is_needed(public):
     valid = section(text_of(PAGE_OF["estimate", public]), "When it is valid")
     lists = re.findall(r"^(It|`\w+`) needs:\n\n((?:- .*\n)+)", valid, re.M)
     (needed,) = [points for who, points in lists if who in ("It", f"`{public}`")]
-    words = ", ".join(point.removeprefix("- ") for point in needed.splitlines())
+    words = "; ".join(point.removeprefix("- ") for point in needed.splitlines())
     assert words == in_words(getattr(estimate, public).requirements)
 
 

@@ -52,9 +52,7 @@ def test_other_pages_say_what_was_found():
     assert said.format(precise["bias"], precise["se"]) in text_of("checks/OF209.md")
     tour = " ".join((DOCS / "tour.md").read_text().split())
     gap = probabilities["within"]["bias"] - probabilities["pooled"]["bias"]
-    said = (
-        "[on real data](studies/real_data.md) with 60 samples a pooled estimate of AUC is {:.3f} below one within folds"
-    )
+    said = "[On real data](studies/real_data.md) with 60 samples, a pooled estimate of AUC is {:.3f} below one within folds"
     assert said.format(gap) in tour
     chosen = [row for row in rows if row["select"] != "within"]
     spans = {
@@ -63,8 +61,8 @@ def test_other_pages_say_what_was_found():
         )
         for metric in pooled_within.USED
     }
-    said = "with 60 or 150 samples and luck taken out, is {roc_auc} for AUC, {concordance} for concordance and "
-    said += "{average_precision} for average precision"
+    said = "with 60 or 150 samples, the bias of the estimate is {roc_auc} for AUC, {concordance} for concordance and "
+    said += "{average_precision} for average precision, after removing the luck of the samples"
     assert said.format(**spans) in tour
 
 
@@ -79,5 +77,5 @@ def test_the_study_corrects_what_bbc_corrects():
 def test_the_tour_has_the_coverage_on_real_data():
     rows = rows_of(real_data)
     held = [100 * real_data.overall(rows, metric) for metric in ("accuracy", "roc_auc", "r2")]
-    said = f"with 40 to 160 samples, they held it in {min(held):.0f} to {max(held):.0f} percent."
+    said = f"with 40 to 160 samples, they contained it in {min(held):.0f} to {max(held):.0f} percent of cases"
     assert said in " ".join((DOCS / "tour.md").read_text().split())

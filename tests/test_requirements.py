@@ -51,7 +51,7 @@ def test_later_requirements_are_not_tested_before_earlier_ones_are_met():
 
 def test_words_for_tables():
     assert in_words(()) == "any predictions"
-    assert in_words(estimate.cvm_cv.requirements) == "2 folds or more, the block `fresh`"
+    assert in_words(estimate.cvm_cv.requirements) == "2 folds or more; the block `fresh`"
 
 
 def test_what_is_not_predictions_is_refused_before_anything_else():

@@ -86,9 +86,9 @@ def advise(
 ) -> Advice:
     """Recommend a plan, and an estimate or a test, for this many samples and configurations, with the reasons.
 
-    The advice joins Figure 23 of [1]_ with what other papers found. It takes cross-validation with bootstrap bias correction
-    for few samples, adds dropping for more, and a hold-out for very many. To compare algorithms it takes `compare.t_training` on
-    a 5x2 or blocked 3x2 plan, or McNemar's test on one large test set.
+    The advice combines Figure 23 of [1]_ with the results of other papers. It recommends cross-validation with bootstrap bias
+    correction for few samples, adds dropping for more, and a hold-out for very many. To compare algorithms, it recommends
+    `compare.t_training` on a 5x2 or blocked 3x2 plan, or McNemar's test on one large test set.
 
     Parameters
     ----------
@@ -97,18 +97,18 @@ def advise(
     task : {"binary", "multiclass", "regression", "survival"}
         What is predicted.
     goal : {"select", "estimate", "compare"}
-        ``select`` a configuration and estimate how good it is; ``estimate`` how good it is, with a second opinion; or
-        ``compare`` two or more configurations.
+        ``select`` a configuration and estimate how good it is; ``estimate`` adds nested cross-validation as a second opinion,
+        and also takes one configuration; ``compare`` two or more configurations.
     cost, budget : float or None
-        Seconds that one fit takes, and seconds that there are. With both, the best plan that fits is taken.
+        Seconds that one fit takes, and seconds that you can spend. With both, the best plan within the budget is recommended.
     n_jobs : int
         Number of workers.
     accuracy : float, tuple or list
         What you expect the configurations to be like, for the expected optimism: see `simulate.optimism`. The default is spread
         around 0.7.
     precision : float
-        One test set is enough if a 95 percent interval of accuracy on it is no wider than this to either side, whatever the
-        accuracy. The default is our choice: 9,604 test samples.
+        One test set is recommended if the 95 percent interval of any accuracy on it extends by at most this to either side. The
+        default is our choice: 9,604 test samples.
 
     Returns
     -------

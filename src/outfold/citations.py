@@ -16,7 +16,7 @@ _PAPER = re.compile(r"([A-Z][\w'-]+)[^;\d]*?\b((?:18|19|20)\d\d)\b")
 
 
 def cite(result: Any) -> str:
-    """BibTeX entries of the papers that a result refers to, in the order in which it names them.
+    """BibTeX entries of the papers behind a result, in the order in which it names them.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Would more data help, and which value of a parameter? Scores on training and held-out samples, side by side.
 
-A learning curve shows the scores as the training part grows, a validation curve as one parameter moves. Where the training line
-lies far above the other, the models learn their samples by heart.
+A learning curve shows the scores as the training part grows, a validation curve as one parameter changes. If the training line is
+far above the other, the models overfit.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ A requirement has words, a test and a remedy. A method declares a tuple of requi
 >>> oof = of.from_arrays(None, np.eye(4), response="pointwise")
 >>> requirements = (least_folds(2), block("inner"))
 >>> in_words(requirements)
-'2 folds or more, the block `inner`'
+'2 folds or more; the block `inner`'
 >>> met(requirements, oof)
 False
 >>> check_requirements("nested", requirements, oof)
@@ -88,7 +88,7 @@ def check_requirements(method: str, requirements: Requirements[S], source: S, re
 
 def in_words(requirements: Requirements[Any], without: str = "any predictions") -> str:
     """What is needed, for a table; `without` where nothing is."""
-    return ", ".join(requirement.words for requirement in requirements) or without
+    return "; ".join(requirement.words for requirement in requirements) or without
 
 
 def check_predictions(oof: Any, method: str) -> None:

@@ -222,6 +222,36 @@ def test_logs_of_one_model_are_named_by_the_settings_that_differ(tmp_path):
     assert read_inspect(tmp_path).configs == ("m (temperature=0)", "m (temperature=1)")
 
 
+def test_settings_of_the_command_line_and_long_ones_are_in_the_names(tmp_path):
+    """``inspect eval --temperature`` is in the plan only; what is not given is null in one place or the other."""
+    long = "You are a teacher of geography who answers in one word."
+    for name, temperature in (("cold", 0.0), ("warm", 1.0)):
+        inspect_log(tmp_path / f"{name}.json", values(1, 0), model_generate_config={"temperature": None, "top_p": None})
+        log = json.loads((tmp_path / f"{name}.json").read_text())
+        log["plan"] = {"config": {"temperature": temperature, "system_message": f"{long} Think {name}."}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(log))
+    cut = f"system_message={long[:40]}..."
+    assert read_inspect(tmp_path).configs == (f"m (temperature=0.0, {cut})", f"m (temperature=1.0, {cut})")
+
+
+def test_a_model_without_a_score_does_not_vanish(tmp_path):
+    good = inspect_log(tmp_path / "a.json", values(1, 0), model="a")
+    bad = inspect_log(tmp_path / "b.json", [None, None], model="b", status="error")
+    for missing in ("refuse", "drop"):
+        with pytest.raises(InputError, match="'b' has no item with this score. Score it, or run it again; or leave"):
+            read_inspect([good, bad], missing=missing)
+    with pytest.raises(InputError, match=r"no sample in these logs has a score. The evaluation in b.json failed; run it"):
+        read_inspect(bad)
+    rows = {"a": [{"doc_id": 0, "metrics": ["acc"], "acc": 1}], "b": [{"doc_id": 0, "metrics": ["bleu"], "bleu": 3}]}
+    for name, lines in rows.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with pytest.raises(InputError, match="'b' has no item with this score"):
+        read_lm_eval({name: tmp_path / f"{name}.jsonl" for name in rows}, metric="acc")
+    (tmp_path / "items.csv").write_text("model,id,acc\na,0,1\nb,0,\n")
+    with pytest.raises(InputError, match="'b' has no item with this score"):
+        read_helm(tmp_path / "items.csv", missing="drop")
+
+
 def test_one_of_several_values_of_a_scorer(tmp_path):
     log = inspect_log(tmp_path / "log.json", [{"value": {"style": "C", "facts": i, "odd": None}} for i in range(3)])
     assert read_inspect(log, scorer="s.facts").data[0, 0].tolist() == [0, 1, 2]
@@ -295,6 +325,39 @@ def test_runs_of_helm():
     assert set(oof.configs) == {"acme/small", "acme/large"}
     assert (oof.n_samples, oof.n_repeats) == (15, 2)
     assert oof.leaderboard("mean").configs[0] == "acme/large"
+
+
+def helm_run(folder, subject: str, model: str, scores: list[float]) -> None:
+    """A run folder as HELM 0.5 names and writes it, here of one subject of MMLU."""
+    name = f"mmlu:subject={subject},method=multiple_choice_joint,model={model.replace('/', '_')}"
+    run = folder / name
+    run.mkdir(parents=True)
+    spec = {"name": name, "scenario_spec": {"args": {"subject": subject}}, "adapter_spec": {"model": model}}
+    (run / "run_spec.json").write_text(json.dumps(spec))
+    stats = [
+        {"name": {"name": "exact_match", "split": "test"}, "count": 1, "sum": score, "mean": score} for score in scores
+    ]
+    rows = [{"instance_id": f"id{i}", "train_trial_index": 0, "stats": [stat]} for i, stat in enumerate(stats)]
+    (run / "per_instance_stats.json").write_text(json.dumps(rows))
+
+
+def test_runs_of_helm_on_several_scenarios(tmp_path):
+    for subject, scores in (("anatomy", {"a/small": [1, 0], "b/large": [1, 1]}), ("physics", {"a/small": [0], "b/large": [1]})):
+        for model, of_items in scores.items():
+            helm_run(tmp_path, subject, model, [float(score) for score in of_items])
+    oof = read_helm(tmp_path)
+    assert [oof.scores("mean")[oof.config_index(name)].item() for name in ("a/small", "b/large")] == [1 / 3, 1]
+    assert oof.samples.tolist() == [
+        "mmlu:subject=anatomy,method=multiple_choice_joint:id0",
+        "mmlu:subject=anatomy,method=multiple_choice_joint:id1",
+        "mmlu:subject=physics,method=multiple_choice_joint:id0",
+    ]
+    one = read_helm(tmp_path, task="mmlu:subject=physics")
+    assert one.samples.tolist() == ["id0"]
+    assert one.scores("mean").ravel().tolist() == [0, 1]
+    assert read_helm(tmp_path, task="mmlu").n_samples == 3
+    with pytest.raises(InputError, match=r"task must be one of the scenarios mmlu:subject=anatomy,.*; got 'gsm'"):
+        read_helm(tmp_path, task="gsm")
 
 
 def test_a_table_of_items(tmp_path):
@@ -412,6 +475,19 @@ def test_rows_of_promptfoo_whose_provider_failed_have_no_score(tmp_path):
         read_rows(tmp_path / "out.json", [*rows, *(row | {"promptIdx": 1, "failureReason": 0} for row in rows)])
     oof = read_promptfoo(tmp_path / "out.json", missing="drop")
     assert oof.data[0, 0].tolist() == [0, 1, 3]
+
+
+def test_a_provider_of_promptfoo_that_always_failed_does_not_vanish(tmp_path):
+    rows = [
+        {"promptIdx": at, "testIdx": 0, "provider": {"id": name}, "prompt": {"label": "p"}, "vars": {"q": 1}, **more}
+        for at, (name, more) in enumerate({"up": {"score": 1}, "down": {"score": 0, "failureReason": 2}}.items())
+    ]
+    (tmp_path / "r.json").write_text(json.dumps({"results": {"version": 3, "results": rows}}))
+    with pytest.raises(InputError, match="'down' has no item with this score"):
+        read_promptfoo(tmp_path / "r.json", missing="drop")
+    (tmp_path / "r.csv").write_text("word,[e1] p\napple,[PASS] x\n")
+    with pytest.raises(InputError, match=r"r.csv must be a .json or .jsonl file of promptfoo; it ends in .csv. Write one"):
+        read_promptfoo(tmp_path / "r.csv")
 
 
 def test_prompts_of_older_promptfoo_are_named_as_displayed(tmp_path):

@@ -41,6 +41,25 @@ def test_predictions_of_mlr3():
 
 
 @pytest.mark.usefixtures("frames")
+def test_a_benchmark_of_several_tasks_needs_one(tmp_path):
+    head = "task_id,learner_id,iteration,row_ids,truth,response,prob.M,prob.R,weights"
+    rows = [
+        f"{task},{learner},{1 + row % 2},{row},{'MR'[row % 2]},M,{p + row / 100},{1 - p - row / 100},1"
+        for task in ("sonar", "spam")
+        for learner, p in (("classif.rpart", 0.4), ("classif.ranger", 0.6))
+        for row in range(1, 9)
+    ]
+    (tmp_path / "b.csv").write_text("\n".join([head, *rows]))
+    with pytest.raises(InputError, match=r"task must name one of the tasks: sonar, spam; there are several"):
+        read_mlr3(tmp_path / "b.csv")
+    oof = read_mlr3(tmp_path / "b.csv", task="spam", positive="M")
+    assert (oof.n_samples, oof.n_folds, oof.configs) == (8, 2, ("classif.rpart", "classif.ranger"))
+    np.testing.assert_allclose(oof.data[0, 1], 0.6 + np.arange(1, 9) / 100)
+    with pytest.raises(InputError, match=r"task needs a column task_id; the table has none"):
+        read_mlr3(SAMPLES / "mlr3.csv", task="spam")
+
+
+@pytest.mark.usefixtures("frames")
 def test_splits_of_mlr3_that_overlap_are_repeats(tmp_path):
     rows = ["row_ids,truth,response,iteration", "1,1.5,1,1", "2,2.5,2,1", "2,2.5,2,2", "3,3.5,3,2"]
     (tmp_path / "rounds.csv").write_text("\n".join(rows))
@@ -59,6 +78,25 @@ def test_predictions_of_tidymodels():
     right = (table[".pred_class"] == table["outcome"]).groupby(table[".config"]).mean()
     board = oof.leaderboard("accuracy", "pooled")
     assert dict(zip(board.configs, board.scores, strict=True)) == pytest.approx(right.to_dict())
+
+
+@pytest.mark.usefixtures("frames")
+def test_names_and_columns_of_tune_2(tmp_path):
+    """Names are pre0_mod1_post2 there; a tuned threshold varies the labels alone; Bayesian search has a column .iter."""
+    head = ".pred_class,.pred_No,.pred_Yes,id,id2,Class,.row,cut,.iter,.config"
+    rows = [
+        f"{'Yes' if row / 12 > cut else 'No'},{1 - row / 12},{row / 12},Repeat1,Fold{1 + row % 3},{truth},{row},{cut},0,{name}"
+        for cut, name in ((0.3, "pre0_mod0_post1"), (0.6, "iter01"))
+        for row, truth in zip(range(1, 10), ["No"] * 5 + ["Yes"] * 4, strict=True)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join([head, *rows]))
+    oof = read_tidymodels(tmp_path / "t.csv", positive="Yes")
+    assert (oof.configs, oof.n_folds, oof.n_repeats) == (("pre0_mod0_post1", "iter01"), 3, 1)
+    assert oof.params == ({"cut": 0.3}, {"cut": 0.6})
+    table = pd.read_csv(tmp_path / "t.csv")
+    right = (table[".pred_class"] == table["Class"]).groupby(table[".config"]).mean()
+    assert dict(zip(oof.configs, oof.scores("accuracy").mean(axis=(1, 2)), strict=True)) == pytest.approx(right.to_dict())
+    assert oof.scores("roc_auc").ravel().tolist() == [1] * 6
 
 
 @pytest.mark.usefixtures("frames")

@@ -152,10 +152,7 @@ def test_another_word_for_the_event_is_kept_with_the_model(made, tmp_path):
         run.run(tmp_path / "t.csv", None, tmp_path / "out", **options)
     said = []
     run.run(tmp_path / "t.csv", None, tmp_path / "out", positive="dead", say=said.append, **options)
-    assert (
-        "the event happened in 128 of 137 rows, where 'Status' is 'dead'; the others were lost from sight before it"
-        in said
-    )
+    assert "the event happened in 128 of 137 rows, where 'Status' is 'dead'; the other rows are censored" in said
     assert of.load_model(tmp_path / "out").about.event == "dead"
     later = frame.assign(Age_in_years=frame["Age_in_years"] + 1)
     later.to_csv(tmp_path / "later.csv", index=False)

@@ -561,9 +561,10 @@ def test_help_has_an_example(capsys, command):
     assert f"\n  outfold {command}" in out.partition("example")[2]
 
 
-def test_help_of_all_commands_has_two_lines_to_begin_with(capsys):
+def test_help_of_all_commands_ends_with_first_steps(capsys):
     _, out, _ = call(capsys, "--help")
-    assert [line.split("  ")[0] for line in out.splitlines()[-2:]] == ["New here?", "Your own data?"]
+    first_steps = ["New here?", "Your own data?", "Predictions, eval logs?"]
+    assert [line.split("  ")[0] for line in out.splitlines()[-3:]] == first_steps
 
 
 def test_help_of_compare_names_configurations_of_a_run(capsys, table):

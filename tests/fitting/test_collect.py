@@ -351,6 +351,35 @@ def test_rng_that_is_no_seed(binary, rng):
 # -- fit parameters, groups, names ----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        ([f"patient {i}" for i in range(60)], [f"patient {i}" for i in range(60)]),
+        (list(range(60, 0, -1)), list(range(60, 0, -1))),
+        (range(60), list(range(60))),
+        ([0, *range(59)], list(range(60))),  # two rows of one name
+    ],
+)
+def test_the_index_of_a_frame_names_the_samples_if_it_can(binary, index, names):
+    pd = pytest.importorskip("pandas")
+    X, y = binary
+    frame = pd.DataFrame(X, index=index)
+    oof = collect(DecisionTreeClassifier(), frame, y, Plan(folds=3))
+    assert oof.samples.tolist() == names
+    assert oof.to_frame()["sample"].tolist() == names
+    given = collect(DecisionTreeClassifier(), frame, y, Plan(folds=3), samples=np.arange(100, 160))
+    assert given.samples.tolist() == list(range(100, 160))
+
+
+def test_the_index_of_a_frame_names_the_samples_beside_a_test_part(binary):
+    pd = pytest.importorskip("pandas")
+    X, y = binary
+    frame = pd.DataFrame(X, index=[f"patient {i}" for i in range(60)])
+    oof = collect(DecisionTreeClassifier(), frame, y, Plan(folds=3, test=0.3))
+    numbered = collect(DecisionTreeClassifier(), X, y, Plan(folds=3, test=0.3))
+    assert oof.samples.tolist() == [f"patient {i}" for i in numbered.samples]
+
+
 def test_fit_params_are_split_like_the_samples(binary):
     X, y = binary
     weight = np.random.default_rng(0).uniform(0.1, 2, len(y))

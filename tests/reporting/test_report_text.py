@@ -180,6 +180,14 @@ def test_one_configuration_has_no_winner(reports):
     assert "luck." not in html.partition("How it was found")[0]
 
 
+@pytest.mark.parametrize(("c", "said"), [(40, 1), (20, 0)])
+def test_a_table_that_shows_only_some_configurations_says_so(c, said):
+    correct = np.random.default_rng(1).random((50, c)) < 0.7
+    made = of.report(of.from_arrays(None, correct, response="pointwise"), "mean", n_resamples=50)
+    for text_of_report in (made.to_latex(), made.to_markdown()):
+        assert text_of_report.count(f"The table shows the 20 best configurations of {c}.") == said
+
+
 def test_another_thing_than_an_estimate_is_refused():
     with pytest.raises(InputError, match="estimate must be an Estimate"):
         of.report(two_classes(), estimate=3)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..data.predictions import Predictions
 from ..docstrings import fill_with
@@ -19,12 +20,19 @@ _ITEM = ("instance_id", "id", "item", "sample_id", "question_id")
 _REPEAT = ("train_trial_index", "trial", "epoch", "repeat", "seed")
 
 _KIND = "a run of HELM"
+# A run is called "scenario:argument=value,...,model=..."; the model may also be the first argument.
+_MODEL_IN_NAME = re.compile(r"[:,]model(_deployment)?=[^,]*")
 _document = fill_with(TEXTS)
 
 
 @_document
 def read_helm(
-    paths: Paths, *, metric: str | None = None, group: str | None = None, missing: Missing = "refuse"
+    paths: Paths,
+    *,
+    metric: str | None = None,
+    task: str | None = None,
+    group: str | None = None,
+    missing: Missing = "refuse",
 ) -> Predictions:
     """Scores of single instances from HELM, or from a csv with one row for each model and item.
 
@@ -35,6 +43,9 @@ def read_helm(
         train_trial_index and the scores.
     metric : str or None
         The score, such as ``"exact_match"``; greater is better. None if a table has one column of numbers only.
+    task : str or None
+        For run folders: the scenario to read, such as ``"mmlu"`` or ``"mmlu:subject=anatomy"``; None for all. If there are
+        several, items are named by scenario and number.
     {group}
         It is a column of the table; run folders do not tell groups.
     {missing}
@@ -54,27 +65,59 @@ def read_helm(
         if any(path.suffix == ".json" for path in found):
             if group is not None:
                 raise invalid("group", "is a column of a table", "run folders of HELM do not tell groups")
-            return from_items(_from_runs(found, metric or "exact_match"), "HELM", missing)
+            runs = _runs(found, task)
+            return from_items(_from_runs(runs, metric or "exact_match"), [run.model for run in runs], "HELM", missing)
+        if task is not None:
+            raise invalid("task", "is for run folders of HELM", "this is a table")
         rows = [row for path in found for row in _table(path)]
-        return from_items(_from_table(rows, metric, group), "csv", missing)
+        model = _column(list(rows[0]) if rows else [], _MODEL)
+        return from_items(_from_table(rows, model, metric, group), [row[model] for row in rows], "csv", missing)
 
 
-def _from_runs(files: list[Path], metric: str) -> Iterator[Item]:
-    for path in files:
+class _Run(NamedTuple):
+    """A run folder: its file of scores, its model, and its scenario, which is the name of the run without the model."""
+
+    path: Path
+    model: str
+    scenario: str
+
+    @classmethod
+    def of(cls, path: Path) -> _Run:
         with reading(path, _KIND):
-            adapter = read_json(path.with_name("run_spec.json"), _KIND).get("adapter_spec", {})
+            spec = read_json(path.with_name("run_spec.json"), _KIND)
+            adapter = spec.get("adapter_spec", {})
             model = str(adapter.get("model") or adapter.get("model_deployment") or path.parent.name)
-            yield from _from_run(model, read_json(path, _KIND), metric)
+            return cls(path, model, _MODEL_IN_NAME.sub("", str(spec.get("name", "run"))))
+
+    def is_of(self, task: str) -> bool:
+        """Whether the scenario has this name, or begins with it."""
+        return self.scenario == task or self.scenario.startswith((f"{task}:", f"{task},"))
 
 
-def _from_run(model: str, instances: list[Any], metric: str) -> Iterator[Item]:
+def _runs(files: list[Path], wanted: str | None) -> list[_Run]:
+    runs = [_Run.of(path) for path in files]
+    kept = [run for run in runs if wanted is None or run.is_of(wanted)]
+    if not kept:
+        there = ", ".join(sorted({run.scenario for run in runs}))
+        raise invalid("task", f"must be one of the scenarios {there}", f"got {wanted!r}")
+    return kept
+
+
+def _from_runs(runs: list[_Run], metric: str) -> Iterator[Item]:
+    several = len({run.scenario for run in runs}) > 1  # each scenario numbers its instances anew
+    for run in runs:
+        with reading(run.path, _KIND):
+            yield from _from_run(run.model, f"{run.scenario}:" if several else "", read_json(run.path, _KIND), metric)
+
+
+def _from_run(model: str, task: str, instances: list[Any], metric: str) -> Iterator[Item]:
     for instance in instances:
         if instance.get("perturbation"):  # another version of the same instance
             continue
         stats = [stat for stat in instance["stats"] if stat["name"]["name"] == metric and stat.get("count", 1)]
         for stat in stats[:1]:
             score, repeat = as_score(stat.get("mean"), f"the score {metric!r}"), instance.get("train_trial_index", 0)
-            yield Item(model, str(instance["instance_id"]), score, int(repeat))
+            yield Item(model, f"{task}{instance['instance_id']}", score, int(repeat))
 
 
 def _table(path: Path) -> list[dict[str, Any]]:
@@ -90,9 +133,9 @@ def _table(path: Path) -> list[dict[str, Any]]:
         return rows
 
 
-def _from_table(rows: list[dict[str, Any]], metric: str | None, group: str | None) -> Iterator[Item]:
-    columns = list(rows[0]) if rows else []
-    model, item = (_column(columns, names) for names in (_MODEL, _ITEM))
+def _from_table(rows: list[dict[str, Any]], model: str, metric: str | None, group: str | None) -> Iterator[Item]:
+    columns = list(rows[0])
+    item = _column(columns, _ITEM)
     repeat = next((name for name in _REPEAT if name in columns), None)
     known = {model, item, repeat, group}
     numbers = [name for name in columns if name not in known and all(_is_number(row[name]) for row in rows)]

@@ -33,6 +33,7 @@ _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _DECIMAL = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?"
 _ZSTD = 93  # the compression of newer .eval files, which zipfile of Python before 3.14 cannot read
 _LOCAL_HEADER = 30
+_LONGEST = 40  # characters of a setting in the name of a model
 
 _KIND = "a log of Inspect"
 _document = fill_with(TEXTS)
@@ -85,9 +86,13 @@ def read_inspect(
         names = [str(log.given) for log in logs] if isinstance(paths, Mapping) else _names(logs)
         scorers = sorted({name for log in logs for sample in log.samples for name in _values(sample)})
         if not scorers:
-            raise InputError("no sample in these logs has a score", remedy="Score them: `inspect score`.")
+            failed = next((log for log in logs if log.content.get("status") == "error"), None)
+            hint = "Score them: `inspect score`."
+            if failed is not None:
+                hint = f"The evaluation in {failed.path.name} failed; run it again."
+            raise InputError("no sample in these logs has a score", remedy=hint)
         chosen = one_of(scorer, scorers, "scorer", "scorers")
-        return from_items(_items(_placed(names, logs), chosen, group), "Inspect", missing)
+        return from_items(_items(_placed(names, logs), chosen, group), names, "Inspect", missing)
 
 
 @dataclass(frozen=True)
@@ -179,13 +184,16 @@ def _differences(log: _Log, others: list[_Log]) -> str:
     names = dict.fromkeys(name for part in settings for name in part)
     varied = [name for name in names if any(part.get(name) != settings[0].get(name) for part in settings)]
     own = _settings(log)
-    return ", ".join(f"{name}={own.get(name)}" for name in varied)
+    texts = {name: str(own.get(name)) for name in varied}
+    return ", ".join(f"{name}={text[:_LONGEST]}{'...' * (len(text) > _LONGEST)}" for name, text in texts.items())
 
 
 def _settings(log: _Log) -> dict[str, Any]:
     facts = log.facts
     parts = [facts.get(part) or {} for part in ("task_args", "solver_args", "model_args", "model_generate_config")]
-    return {"solver": facts.get("solver")} | {name: value for part in reversed(parts) for name, value in part.items()}
+    parts.append((log.content.get("plan") or {}).get("config") or {})  # what the command line says: --temperature
+    given = {name: value for part in reversed(parts) for name, value in part.items() if value is not None}
+    return {"solver": facts.get("solver")} | given
 
 
 def _placed(names: list[str], logs: list[_Log]) -> Iterator[tuple[str, _Log, str, int]]:

@@ -45,12 +45,19 @@ class Item(NamedTuple):
     group: str | None = None
 
 
-def from_items(items: Iterable[Item], source: str, missing: Missing = "refuse") -> Predictions:
-    """Scores by item, model and epoch, in the order in which items and models first appear."""
+def from_items(items: Iterable[Item], logged: Iterable[str], source: str, missing: Missing = "refuse") -> Predictions:
+    """Scores by item, model and epoch, in the order in which items and models first appear.
+
+    `logged` are the models that the logs are of: none of them may be left out because nothing of it was scored.
+    """
     check_choice(missing, get_args(Missing), "missing")
     rows = list(items)
     if not rows:
         raise InputError("the logs hold no scored item", remedy="Look whether the evaluation kept its samples.")
+    scored = {row.model for row in rows}
+    if unscored := [model for model in logged if model not in scored]:
+        problem = f"{unscored[0]!r} has no item with this score"
+        raise InputError(problem, remedy="Score it, or run it again; or leave its logs out.")
     models, names = list(dict.fromkeys(row.model for row in rows)), list(dict.fromkeys(row.item for row in rows))
     repeats = sorted({row.repeat for row in rows})
     places = [{name: at for at, name in enumerate(values)} for values in (names, models)]

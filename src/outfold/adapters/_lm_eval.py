@@ -77,7 +77,8 @@ def read_lm_eval(
         rows = list(_rows(paths, task))
         metric = one_of(metric, _metrics(rows, metric), "metric", "scores")
         chosen = one_of(filter, sorted({str(line.get("filter", "none")) for *_, line in rows}), "filter", "filters")
-        return from_items(_items(rows, metric, chosen, group, _named(paths, rows)), "lm-evaluation-harness", missing)
+        items, models = _items(rows, metric, chosen, group, _named(paths, rows)), [model for model, *_ in rows]
+        return from_items(items, models, "lm-evaluation-harness", missing)
 
 
 def _named(paths: Paths | Mapping[str, Paths], rows: list[Any]) -> bool:

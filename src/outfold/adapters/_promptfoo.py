@@ -68,11 +68,15 @@ def read_promptfoo(
     """
     with reading(paths, _KIND):
         rows = [placed for path in files_of(paths, "*.json", _KIND) for placed in _placed(*_content(path))]
-        return from_items(_items(rows, score, group), "promptfoo", missing)
+        names = _names(list(dict.fromkeys(place.column for place, _ in rows)))
+        return from_items(_items(rows, names, score, group), names.values(), "promptfoo", missing)
 
 
 def _content(path: Path) -> tuple[list[dict[str, Any]], int | None]:
     """The rows of a file, and how often promptfoo ran each test case, where the file tells."""
+    if path.suffix not in (".json", ".jsonl"):
+        needed, remedy = "must be a .json or .jsonl file of promptfoo", "Write one: `promptfoo eval -o results.json`."
+        raise invalid(path.name, needed, f"it ends in {path.suffix or 'nothing'}", remedy)
     content = list(read_lines(path, _KIND)) if path.suffix == ".jsonl" else read_json(path, _KIND)
     repeat = None
     if isinstance(content, Mapping):
@@ -86,8 +90,7 @@ def _content(path: Path) -> tuple[list[dict[str, Any]], int | None]:
     return content, repeat
 
 
-def _items(rows: list[tuple[_Place, Row]], score: str, group: str | None) -> Iterator[Item]:
-    names = _names(list(dict.fromkeys(place.column for place, _ in rows)))
+def _items(rows: list[tuple[_Place, Row]], names: Mapping[Any, str], score: str, group: str | None) -> Iterator[Item]:
     seen = Counter[_Place]()
     position: dict[tuple[str, int], int] = {}
     for place, row in sorted(rows, key=lambda placed: _test(placed[1])):

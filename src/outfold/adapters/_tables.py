@@ -16,7 +16,7 @@ from ..exceptions import InputError, invalid
 from ..formatting import make_frame
 from ..io.convert import from_frame
 from ..io.tables import read_table, uniform
-from ._items import reading
+from ._items import one_of, reading
 
 Columns = dict[str, NDArray[Any]]
 
@@ -36,13 +36,16 @@ _document = fill_with(
 
 
 @_document
-def read_mlr3(path: str | Path, **options: Any) -> Predictions:
+def read_mlr3(path: str | Path, *, task: str | None = None, **options: Any) -> Predictions:
     """Predictions of mlr3: ``as.data.table`` of each prediction of a resampling or benchmark, below each other.
 
     The columns are those of mlr3: ``row_ids``, ``truth``, ``response`` and ``prob.<class>``; beside them ``iteration`` for the
     split and ``learner_id`` for the learner, where there are several. Iterations that hold out all rows once make one repeat.
 
-    Parameters: {path, options}
+    Parameters: {path}
+    task : str or None
+        The task, if a column ``task_id`` names several.
+    {options}
     Returns: {predictions}
     Examples: {files}
     >>> rows = ["row_ids,truth,response,iteration", "1,a,a,1", "2,b,a,1", "3,a,a,2", "4,b,b,2"]
@@ -54,6 +57,12 @@ def read_mlr3(path: str | Path, **options: Any) -> Predictions:
     with reading(path, "predictions of mlr3"):
         table = _columns(path)
         _need(table, ("row_ids", "truth"), "mlr3", path)
+        if "task_id" in table:
+            tasks = table["task_id"].astype(str)
+            chosen = tasks == one_of(task, list(dict.fromkeys(tasks.tolist())), "task", "tasks")
+            table = {name: values[chosen] for name, values in table.items()}
+        elif task is not None:
+            raise invalid("task", "needs a column task_id", "the table has none")
         learner = next((name for name in ("learner_id", "learner") if name in table), None)
         split = next((name for name in ("iteration", "iter", "fold") if name in table), None)
         out = {"sample": table["row_ids"], "label": table["truth"]}

@@ -230,7 +230,7 @@ def _say_events(table: LabelledTable, positive: str | None, say: Say) -> None:
         return
     n, of = int(table.y["event"].sum()), formatting.count(len(table.y), "row")
     which = "" if positive is None else f", where {table.roles.event!r} is {positive!r}"
-    say(f"the event happened in {n:,} of {of}{which}; the others were lost from sight before it")
+    say(f"the event happened in {n:,} of {of}{which}; the other rows are censored")
 
 
 # -- searching --------------------------------------------------------------------------------------------------

@@ -218,9 +218,9 @@ def check(
     ignore: Iterable[str] = (),
     X: Any = None,
 ) -> Checks:
-    """Find every caveat that applies to these predictions and to what would be reported of them.
+    """Find every caveat that applies to these predictions and to the estimate that you would report.
 
-    Nothing is fitted. The estimate that is checked is `estimate.bbc` of the selected configuration.
+    Nothing is fitted. The estimate is `estimate.bbc` of the selected configuration.
 
     Parameters: {oof, recorded_metric}
     rule : Rule, callable or None
@@ -229,7 +229,7 @@ def check(
     ignore : iterable of str
         Codes to leave out, such as ``["OF502", "OF512"]``.
     X : array-like, data frame or None
-        The features, one row for each sample, to look for equal rows on both sides of a split. `collect` looks for them anyway.
+        The features, one row for each sample, to find equal rows on both sides of a split. `collect` has looked for them already.
 
     Returns
     -------

@@ -25,6 +25,11 @@ __all__ = ["main"]
 
 FINE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
+_FIRST_STEPS = """\
+New here?                  outfold demo
+Your own data?             outfold run data.csv --target COLUMN
+Predictions, eval logs?    outfold read FILE -o my.oof, then outfold estimate my.oof"""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command with these arguments, or those of the process; the exit code is returned."""
@@ -66,7 +71,7 @@ def build_parser() -> tuple[argparse.ArgumentParser, CommandParser]:
     parser = argparse.ArgumentParser(
         prog="outfold",
         description="How good is the model you picked, really? Estimates that are corrected for picking the best.",
-        epilog="New here?        outfold demo\nYour own data?   outfold run data.csv --target COLUMN",
+        epilog=_FIRST_STEPS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")

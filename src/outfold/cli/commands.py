@@ -92,7 +92,7 @@ examples:
   outfold compare out/run.oof logit forest --by name      # each tuned inside the outer folds; needs outfold run --inner
   outfold compare out/run.oof "logit(C=0.1)" "logit(C=1)" --non-inferior 0.02      # worse by less than 0.02, if at all?
 
-The plan of the predictions decides on the test; --test takes another. docs/comparing.md explains them.
+The plan of the predictions decides which test is used; --test takes another. docs/comparing.md explains them.
 [rank] rank algorithms over many data sets
 examples:
   outfold rank scores.csv
@@ -160,12 +160,13 @@ def _add_advise(commands: Any) -> None:
     parser = add_command(commands, "advise", _advise, *_HELP["advise"])
     add_option(parser, "samples", library="n_samples", type=int, help="number of samples")
     add_option(parser, "configs", library="n_configs", type=int, help="number of configurations you want to try")
-    add_option(parser, "--goal", choices=get_args(Goal), default="select")
-    add_option(parser, "--task", choices=get_args(AdviceTask), default="binary")
+    goal = "select one of many configurations; estimate, with nested cross-validation as a second opinion; or compare"
+    add_option(parser, "--goal", choices=get_args(Goal), default="select", help=goal)
+    add_option(parser, "--task", choices=get_args(AdviceTask), default="binary", help="what you predict")
     add_option(parser, "--cost", type=float, metavar="S", help="seconds that one fit takes")
     add_option(parser, "--budget", type=float, metavar="S", help="seconds you can spend; needs --cost")
     add_option(parser, "--jobs", dest="n_jobs", type=int, default=1, metavar="N", help="number of workers")
-    enough = "one test set is enough if it gives an accuracy to ± this"
+    enough = "advise one test set if its interval for an accuracy is at most ± this"
     add_option(parser, "--precision", type=float, default=0.01, metavar="W", help=enough)
     add_format(parser)
 
@@ -274,12 +275,14 @@ def _add_estimate(commands: Any) -> None:
     add_file(parser)
     such_as = "such as roc_auc, accuracy, r2, or any scikit-learn scorer"
     add_selection(parser, f"{such_as} (default: the one that the file records)")
-    parser.add_argument("--method", choices=estimate.__all__, help="(default: bbc; of scores of folds bbc_f or tt)")
+    parser.add_argument(
+        "--method", choices=estimate.__all__, help="method (default: bbc; for scores of folds bbc_f or tt)"
+    )
     add_draws(parser, 1000)
     add_option(parser, "--stratify", action="store_true", default=None, help="draw within classes")
     add_option(parser, "--config", metavar="NAME", help="a configuration you named beforehand, for methods such as cv")
     add_option(parser, "--threshold", metavar="T", help=f"{_CUT}, for the method at_threshold")
-    selects = "the metric that selects, if it is another one than --metric, which is reported; for the method bbc"
+    selects = "for the method bbc: select by this metric, and report --metric"
     add_option(parser, "--selected-by", metavar="M", help=selects)
     shown = "write the estimate beside the winner's score as .svg, .png or .pdf"
     add_option(parser, "--picture", metavar="FILE", help=shown)
@@ -352,16 +355,14 @@ def _add_compare(commands: Any) -> None:
         parser, "--metric", metavar="M", help="such as accuracy or roc_auc (default: the one that the file records)"
     )
     tests = [name for name in compare.__all__ if name in compare.TESTS]
-    add_option(parser, "--test", choices=["auto", *tests], default="auto")
+    add_option(parser, "--test", choices=["auto", *tests], default="auto", help="test; auto chooses by the plan")
     parser.add_argument("--all", action="store_true", help="compare all pairs of the configurations")
     add_option(parser, "--control", metavar="CONFIG", help="compare all others with this one")
-    tuned = (
-        "compare algorithms, tuned by nested CV: 'name' is what stands before a configuration's bracket; or a parameter"
-    )
+    tuned = "compare algorithms tuned by nested CV: 'name' groups logit(C=1), logit(C=10), ... as logit; or a parameter"
     add_option(parser, "--by", metavar="NAME", help=tuned)
     adjusted = "how p values of many pairs are adjusted (default: holm)"
     add_option(parser, "--adjust", choices=compare.ADJUSTMENTS, help=adjusted)
-    better = "is the first one better, worse? (default: two-sided)"
+    better = "test whether the first one is better, or worse (default: two-sided)"
     add_option(parser, "--alternative", choices=get_args(Alternative), help=better)
     add_option(parser, "--rope", type=float, metavar="W", help="differences up to this size do not matter")
     null = "test this difference, the first minus the second (default: 0)"
@@ -470,7 +471,9 @@ def _add_rank(commands: Any) -> None:
     add_option(parser, "--datasets", metavar="COL", help="the column with the names of the data sets")
     add_option(parser, "--algorithms", type=names, metavar="A,B", help="the columns to compare (default: all)")
     add_option(parser, "--control", metavar="NAME", help="compare all others with this algorithm only")
-    parser.add_argument("--test", choices=_RANK_TESTS, help="(default: nemenyi for all pairs, holm with --control)")
+    parser.add_argument(
+        "--test", choices=_RANK_TESTS, help="test (default: nemenyi for all pairs, holm with --control)"
+    )
     parser.add_argument("--lower-is-better", action="store_true", help="the scores are losses")
     drop = "drop: leave out data sets that lack a score"
     add_option(parser, "--missing", choices=["refuse", "drop"], default="refuse", help=drop)
@@ -510,7 +513,7 @@ def _add_open(commands: Any) -> None:
     parser = add_command(commands, "open", _open, *_HELP["open"])
     _add_report_options(parser)
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="(default: any free one)")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (default: any free one)")
 
 
 def _add_report_options(parser: CommandParser) -> None:

@@ -124,16 +124,20 @@ def add_file(parser: CommandParser) -> None:
 def add_columns(parser: CommandParser) -> None:
     """The columns of a table."""
     columns = parser.add_argument_group("columns of a .csv or .parquet table")
-    for name in ("sample", "config-column", "fold", "repeat", "group"):
+    what = {"sample": "name of the sample", "config-column": "name of the configuration (a model, a prompt)"}
+    what |= {"fold": "fold that held the sample out", "repeat": "repeat of the cross-validation"}
+    what |= {"group": "group of the sample"}
+    for name, help in what.items():
         default = name.removesuffix("-column")
-        add_option(columns, f"--{name}", library=f"{default}=", metavar="COL", help=f"(default: {default})")
-    twice, each = "give it twice for survival: time, event", "give it once for each class, if several"
+        add_option(columns, f"--{name}", library=f"{default}=", metavar="COL", help=f"{help} (default: {default})")
+    twice = "true label; for survival give it twice: time, event"
+    each = "prediction; give it once for each class, if there is a column for each"
     for name, help in (("label", twice), ("prediction", each)):
         how = {"action": "append", "metavar": "COL", "help": f"{help} (default: {name})"}
         add_option(columns, f"--{name}", library=f"{name}=", **how)
-    wide = "the columns of a wide table that hold one model each, if their values leave a doubt"
+    wide = "the columns of a wide table with one column for each model; name them if Outfold cannot tell"
     add_option(columns, "--models", type=names, metavar="A,B", help=wide)
-    kinds = "what the predictions are: label, score, proba, value, risk, pointwise"
+    kinds = "kind of the predictions: label, score, proba, value, risk or pointwise"
     add_option(columns, "--response", metavar="R", help=kinds)
     add_option(columns, "--positive", metavar="LABEL", help="which of two classes is the positive one")
 

@@ -58,14 +58,14 @@ def add_read(commands: Any) -> None:
     add_option(
         parser, "--metric", metavar="M", help="lm-eval, helm, weka: the score to read, such as acc or Percent_correct"
     )
-    add_option(parser, "--task", metavar="NAME", help="lm-eval, inspect: one task (default: all)")
+    add_option(parser, "--task", metavar="NAME", help="lm-eval, inspect, helm, mlr3: one task (default: all; mlr3 has one)")
     add_option(parser, "--filter", metavar="NAME", help="lm-eval: the filter of the answers, such as strict-match")
     add_option(parser, "--scorer", metavar="NAME", help="inspect: the scorer")
     add_option(parser, "--score", metavar="NAME", help="promptfoo: score, success or a named score")
     drop = "drop: leave out items that lack the score of some model"
     add_option(parser, "--missing", choices=["refuse", "drop"], help=drop)
     add_option(parser, "--dataset", metavar="NAME", help="weka: the data set")
-    which = "weka: whether a larger score is better, where the metric leaves a doubt"
+    which = "weka: whether a larger score is better, if the name of the metric does not tell"
     add_option(parser, "--greater-is-better", choices=["yes", "no"], help=which)
     add_columns(parser)
 

@@ -116,7 +116,7 @@ def _add_predict(commands: Any) -> None:
     _add_table(parser, "a table with the columns of the training table")
     add_option(parser, "-o", "--out", metavar="FILE", help="where to write: .csv, .csv.gz or .parquet")
     add_option(parser, "--keep", type=names, default=[], metavar="A,B", help="further columns to copy to the output")
-    until = "for survival: times to give the probability for to have no event until then (default: three in between)"
+    until = "for survival: give the probability of no event until each of these times (default: three times)"
     add_option(parser, "--times", type=_numbers, metavar="T,U", help=until)
 
 

@@ -114,28 +114,28 @@ _AREA: ComparedRequirement = Requirement("roc_auc", lambda c: c.metric_name == "
 
 # Why a test is taken; where none is valid, what to do instead, behind the bar.
 _WHY = read_sentences("""
-groups: samples of a group are not independent, so that whole groups are swapped; McNemar's test would count every sample as
+groups: samples of a group are not independent, so this test swaps whole groups; McNemar's test would treat every sample as
     independent
-answers: on one test set only the samples that one has right and the other wrong tell the two apart
-areas: the two areas rest on the same samples, and DeLong's covariance accounts for that
-few: with few samples of a class DeLong's test finds differences too often, and this one errs least: on test sets of 17 samples
-    it found a difference between equally good models in up to {error:.0%} of data sets at alpha 0.05. Collect folds, with
-    `Plan(folds=10)` say, to compare learners by all samples
-swaps: if the two were alike, swapping their predictions of a sample would change nothing; that needs no assumption on how the
-    differences are distributed
-single: leave-one-out gives no set of samples that one model has predicted, and no test keeps its level | Collect with
+answers: on one test set, only the samples that one has right and the other wrong tell the two apart
+areas: the two areas come from the same samples, and DeLong's covariance accounts for that
+few: with few samples of a class, DeLong's test is wrong too often, and this one is wrong least often: on test sets of 17 samples
+    it found a difference between equally good models in up to {error:.0%} of data sets at alpha 0.05. Collect folds, for example
+    with `Plan(folds=10)`, to compare learners on all samples
+swaps: if the two were equally good, swapping their predictions of a sample would change nothing; this needs no assumption about
+    how the differences are distributed
+single: with leave-one-out, each model predicts one sample only, and no test keeps its level | Collect with
     `Plan(folds=10)`, or `Plan(folds=10, repeats=3)`.
 training: it allows for chance in the samples and in the training sets. In simulations of such plans it found a difference between
     equally good learners in at most {error:.1%} of data sets at alpha 0.05
-shared: it allows for the training samples that folds share, by half as much again as the corrected t test does. In simulations it
-    found a difference between equally good learners in at most {error:.1%} of data sets at alpha 0.05. t_training finds more, but
-    needs predictions, of two groups or more in each fold if there are groups
+shared: it allows for the training samples that folds share, with 1.5 times the correlation of the corrected t test. In
+    simulations it found a difference between equally good learners in at most {error:.1%} of data sets at alpha 0.05. t_training
+    finds more differences, but needs predictions, and two groups or more in each fold if there are groups
 given: it allows for the training samples that folds share, with the correlation that you gave
-liberal: no test keeps its level on such scores alone, and this one errs least: it finds a difference between equally good
-    learners in up to {error:.0%} of data sets at alpha 0.05. Collect predictions, with `Plan.five_by_two()` say, and it is
-    t_training that is chosen
+liberal: no test keeps its level on such scores alone, and this one is wrong least often: it finds a difference between equally
+    good learners in up to {error:.0%} of data sets at alpha 0.05. If you collect predictions, for example with
+    `Plan.five_by_two()`, the choice is t_training
 other: no test is known to be valid for such splits | Collect with `Plan(folds=10, repeats=3)`, or name a test yourself:
-    `permutation` takes the predictions of all folds as one test set.
+    `permutation` treats the predictions of all folds as one test set.
 """)
 
 _Requirements: TypeAlias = tuple[ComparedRequirement, ...]

@@ -35,19 +35,19 @@ class Plan:
     Parameters
     ----------
     folds : int, default 10
-        Number of folds K. Members of a class that has fewer are spread over the folds, with a note.
+        Number of folds K. If a class has fewer members, they are spread over the folds, and a note says so.
     repeats : int, default 1
-        How often the whole partition is drawn anew.
+        How many times to repeat cross-validation, each time with a new random partition.
     stratify : bool or "auto", default "auto"
         Keep the class proportions in every fold. ``"auto"`` does so for classes and for observed events.
     groups : bool or "auto", default "auto"
-        Keep the samples of a group on one side. ``"auto"`` does so whenever groups are given to `collect`;
-        False ignores them, with a note.
+        Hold the samples of a group out together. ``"auto"`` does so if `collect` gets groups; False ignores them, and a note says
+        so.
     kind : str, default "kfold"
-        What plan it is; the class methods such as `Plan.holdout` set it.
+        The kind of plan; the class methods such as `Plan.holdout` set it.
     test : float or None
-        Share of the samples that `collect` leaves out of everything, so that `confront` can score the selected configuration on
-        them once. Of `Plan.holdout` and `Plan.three_way`, the share of the test part.
+        Share of the samples that no model sees, so that `confront` can score the selected configuration on them once. For
+        `Plan.holdout` and `Plan.three_way`, the share of the test part.
     validation : float or None
         Share of the samples in the validation part; set by `Plan.three_way`.
     cv : object

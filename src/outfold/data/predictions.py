@@ -91,8 +91,8 @@ class WithConfigs:
 class Predictions(WithConfigs):
     """Out-of-fold predictions of every configuration that was tried.
 
-    Made by `collect`, `from_arrays`, `from_frame`, `read` or `load`; immutable. Everything this package says about a
-    model is a function of this object.
+    `collect`, `from_arrays`, `from_frame`, `read` and `load` make this object; it cannot be changed. All estimates, tests and
+    reports are computed from it.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Predictions(WithConfigs):
     data : ndarray
         (R, C, N) or (R, C, N, K): predictions by repeat, configuration, sample (and class). Class codes for
         ``label``; the probability of the positive class for a binary ``proba``. For ``survival``, the risk is followed by the
-        probabilities to have no event until each of `times`, NaN for a model that gives none. Cells that are not done hold
+        probabilities of no event until each of `times`, NaN for a model that gives none. Cells that are not done hold
         NaN (-1 for codes); `state` says why.
     folds : ndarray of int32
         (N, R) the fold that held out a sample in a repeat; -1 where none did.
@@ -122,7 +122,7 @@ class Predictions(WithConfigs):
     train : dict or None
         Training positions by (repeat, fold), only where they are not simply all other samples.
     threshold : float or None
-        Where scores are cut to give labels; None where only you could know.
+        The threshold above which a score means the positive class; None if it is not known.
     blocks : mapping
         Named further predictions: ``inner`` (nested CV), ``fresh`` (of the selected configuration, on a new partition or
         the test part), ``inbag`` (of bootstrap rounds for the samples they drew), ``resub`` (of models fitted on all samples
@@ -132,18 +132,18 @@ class Predictions(WithConfigs):
     notes : tuple of Note
         What you should know about the splits.
     provenance : mapping
-        Seed, versions, hashes and times: how the predictions came about, in types that json can hold.
+        Where the predictions come from: seed, versions, hashes and times, in types that json can hold.
     seconds : ndarray or None
-        (C, R, F) how long fitting and predicting took in every cell, NaN where that is not known; None for predictions
+        (C, R, F) how long fitting and predicting took in every cell, NaN if that is not known; None for predictions
         made elsewhere.
     labels : ndarray or None
-        (R, C, N) class codes that ``predict`` of the models gave, -1 where there is no prediction; None where cutting
-        the scores or probabilities gives the same, as it mostly does.
+        (R, C, N) class codes that ``predict`` of the models gave, -1 where there is no prediction; None if the scores or
+        probabilities give the same labels, as they usually do.
     live_scores : mapping
-        Scores that the fitted models got in the worker, for what predictions cannot tell: (C, R, F) by name, NaN where a cell is
-        not done. A name that starts with "train " is of the training samples.
+        Scores that need the fitted models, computed right after the fits: (C, R, F) by name, NaN where a cell is not done. Names
+        that start with "train " are for the training samples.
     criterion : Criterion
-        What selects a configuration: the metric, the aggregate and the rule that all methods take unless you give others;
+        What selects a configuration: the metric, the aggregate and the rule that all methods use unless you pass others;
         `selecting_by` changes it.
     times : ndarray or None
         (T,) the times of survival curves; None unless the response is ``survival``.

@@ -149,13 +149,13 @@ def from_scores(
     metric: str = "score",
     greater_is_better: bool = True,
 ) -> FoldScores:
-    """Scores of folds made elsewhere, for the tests of `outfold.compare` that need no predictions.
+    """Scores of folds from elsewhere, for the tests of `outfold.compare` that need no predictions.
 
     Parameters
     ----------
     scores : dict, data frame or array-like
-        The scores of each configuration, by name or in the rows of an array: one score for each split, repeat by repeat,
-        or (repeats, folds) of them. The same position must be the same split for all; NaN (or masked) where a score is
+        The scores of each configuration, by name or as the rows of an array: one score for each split, repeat by repeat, or a
+        table (repeats, folds). The same position must be the same split for all configurations; NaN (or masked) if a score is
         undefined.
     n_train : int
         Samples trained on in a split.
@@ -176,7 +176,7 @@ def from_scores(
     Returns
     -------
     FoldScores
-        The scores, with what the tests need to know of the splits.
+        The scores, with the facts about the splits that the tests need.
 
     Examples: {outfold}
     >>> of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)

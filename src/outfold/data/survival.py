@@ -28,7 +28,7 @@ def span(times: NDArray[np.float64]) -> str:
 def losses(data: NDArray[Any], target: Target, times: NDArray[np.float64]) -> NDArray[np.float64]:
     """(R, C, N) what the curves in (R, C, N, 1 + T) data lose: the mean over samples is the integrated Brier score.
 
-    The weights for samples that were lost from sight come from all samples, as in Graf et al. (1999).
+    The weights for censored samples come from all samples, as in Graf et al. (1999).
     """
     time, event = target.y, target.event
     assert event is not None

@@ -91,104 +91,104 @@ def collect(
     y : array-like
         Labels, values, or survival records (event, time).
     plan : Plan, int, scikit-learn splitter, or iterable of (train, test)
-        How samples are held out; ``Plan()``, 10 folds, by default. An int is a number of folds. The samples of a test part
-        (``Plan(test=0.3)``) are left out of everything: the predictions do not have them, and `confront` scores them.
+        How samples are held out; ``Plan()``, 10 folds, by default. An int is a number of folds. No model sees the samples of a
+        test part (``Plan(test=0.3)``), and the predictions do not contain them; `confront` scores the winner on them later.
     groups : array-like, optional
         Group labels. The samples of a group are held out together unless the plan says otherwise.
     rng : int or None
-        Seed of the splits and of the fits. None draws one. Only a whole number is possible: the seed of each fit is derived
-        from it, and it is stored with the predictions, so that `refit` and a continued store use the same seeds.
+        Seed of the splits and of the fits; None draws a new one. It must be a whole number: Outfold derives the seed of each fit
+        from it and stores it with the predictions, so that `refit` and a continued store use the same seeds.
     n_jobs : int or None
-        Number of workers. None is one worker, or what ``joblib.parallel_config`` says, which also chooses the backend. With
-        joblib's usual backend this process is one of them if all estimators come from scikit-learn, LightGBM, xgboost or
-        CatBoost and there is no `timeout`; the others are started only when the work left pays for it.
+        Number of workers. None is one worker, or the number that ``joblib.parallel_config`` sets, which also chooses the backend.
+        With joblib's default backend this process is one of the workers if all estimators come from scikit-learn, LightGBM,
+        xgboost or CatBoost and there is no `timeout`; the others start only if the remaining work is worth it.
         The backends "dask" and "ray" use all workers of a cluster, whatever the number.
     store : str or path, optional
-        A file such as ``run.oof``. Finished cells are written to it at once. The same call continues where an earlier one
-        stopped, and adds configurations that are new. `load` also reads what else the file holds.
+        A file such as ``run.oof``. Outfold writes each finished cell to it at once. The same call continues where an earlier one
+        stopped, and adds new configurations. `load` reads everything in the file.
     response : {"auto", "proba", "score", "label", "survival", "risk", "none"}
-        ``"auto"`` keeps class probabilities if all configurations have them, else scores, else labels. Of survival models it
+        ``"auto"`` keeps class probabilities if all configurations have them, else scores, else labels. For survival models it
         keeps risks, and survival curves if any configuration gives them; ``"risk"`` keeps risks only. ``"none"`` keeps no
-        predictions, only what `scorers` say: for clusterers, several outputs, or no y at all (``y=None``).
+        predictions, only the values of `scorers`: for clusterers, several outputs, or no y at all (``y=None``).
     fit_params : dict, optional
-        Arguments of every ``fit``. Arrays with one entry for each sample are split like X.
+        Arguments of every ``fit``. Arrays with one entry per sample are split like X.
     progress : bool, "always" or callable
-        Show a line on the terminal, or a bar in a notebook; ``"always"`` also if stderr is not a terminal. What you should know
-        about the splits, such as a class with fewer members than folds, is printed before. A function is called with the number
-        of cells done and the total after each cell.
+        Show a progress line on the terminal, or a bar in a notebook; ``"always"`` also if stderr is not a terminal. Notes on the
+        splits, such as a class with fewer members than folds, are printed before the first fit. A function is called after each
+        cell, with the number of finished cells and the total.
     inner : bool or int
-        Also fit what nested cross-validation needs (block ``inner``). True takes the other outer folds as inner folds: one fit
-        without each pair of folds, which serves both. A number draws as many inner folds inside each outer training part,
-        stratified and grouped as the plan is; it also works with two folds, hold-outs and leave-one-out.
+        Also fit what nested cross-validation needs (block ``inner``). True uses the other outer folds as inner folds: one fit for
+        each pair of folds that is left out. A number draws that many inner folds inside each outer training part, stratified and
+        grouped like the plan; it also works with two folds, hold-outs and leave-one-out.
     metric : str, callable, Metric or None
         The metric that selects; by default that of `fresh`, or the default metric of the task. The predictions record it, with
-        `aggregate` and `rule`, and everything that reads them selects by this record. No fit depends on it.
+        `aggregate` and `rule`, and every estimate, table and report selects by this record. It does not change any fit.
     aggregate : {"pooled", "within", "fold"}
-        Whether the score that selects is one value over all out-of-fold predictions of a repeat, the same of pairs of samples of
-        one fold (for AUC and concordance), or the mean over folds, as in scikit-learn.
+        The score that selects: one value over all out-of-fold predictions of a repeat; the same, but only pairs of samples of
+        the same fold count (for AUC and concordance); or the mean over folds, as in scikit-learn.
     rule : callable or rule of `outfold.select`, optional
         How a configuration is selected by its score; `select.best` by default.
     fresh : bool, str, callable, Metric or list of these, optional
-        True cross-validates the selected configuration again on a new partition. In a three-way plan it is fitted on the train
-        and validation parts and predicts the test part (block ``fresh``). A metric selects by that one. With several metrics, the
-        winner of each is fitted again, once if it is the same; the first of them selects elsewhere, unless you give `metric`.
+        True cross-validates the selected configuration again on a new partition (block ``fresh``). In a three-way plan, it is
+        fitted on the train and validation parts and predicts the test part. You may pass the metric that selects it, or several:
+        then the winner of each is fitted again, once if it is the same, and `metric` is the first of them by default.
     resub : bool or None
-        Also fit each configuration on all samples and predict them (block ``resub``). None does so for bootstrap plans,
-        whose rounds also predict what they were trained on (block ``inbag``).
+        Also fit each configuration on all samples and predict the same samples (block ``resub``). None does so for bootstrap
+        plans only; their rounds also predict the samples that they were trained on (block ``inbag``).
     drop : rule of `outfold.drop`, callable, bool or None
-        Which configurations are hopeless and not fitted any more; the rule is asked after each fold. True is the default
-        rule, a callable is called with the predictions so far. A rule without a metric takes the one that selects. All workers
-        then work on one fold at a time.
+        Which configurations not to fit on the remaining folds; Outfold asks the rule after each fold. True is the default rule; a
+        callable gets the predictions so far. A rule without a metric uses the one that selects. All workers then work on one fold
+        at a time.
     repeats : int, "auto" or None
-        How often the partition is drawn, instead of what the plan says. ``"auto"`` adds whole repeats until `stop` holds
-        for each configuration that is still running.
+        Number of repeats, in place of that of the plan. ``"auto"`` adds whole repeats until `stop` holds for each configuration
+        that is still running.
     stop : rule of `outfold.stability`, optional
         When the repeats are enough, for ``repeats="auto"``; ``stability.Rank()`` by default.
     max_repeats : int, optional
         The most repeats for ``repeats="auto"``; 50 by default. You can continue a store with another number.
     timeout : float, optional
-        Seconds that a fit may take. One that takes longer is a failed cell. Fits then run in processes that can be ended,
-        whatever they hang in. Under a threading backend only fits that return are recognised as too long.
+        Seconds that a fit may take. A fit that takes longer is a failed cell. Fits then run in processes that Outfold can end,
+        even if they hang. With a threading backend, Outfold cannot end a fit, and marks it as failed when it returns.
     retry_failed : bool
         Fit the failed cells of the store again.
     on_error : {"keep", "raise"}
-        ``"keep"`` makes a fit that raises a failed cell and goes on. ``"raise"`` ends at the first one with a `CollectError`
-        whose cause is its exception. Finished cells stay in the store.
+        ``"keep"`` records a fit that raises as a failed cell and continues. ``"raise"`` stops at the first one with a
+        `CollectError` whose cause is its exception. Finished cells stay in the store.
     positive : label, optional
         Which of two classes is the positive one; the last in sorted order by default.
     samples : array-like, optional
-        Names of the samples; 0, 1, ... by default.
+        Names of the samples; by default the index of a pandas frame, if it tells them apart, else 0, 1, ...
     threads : int or None
         OpenMP threads that a fit may use; more than one can change the last bits of some estimators. None is one, except for
         histogram boosting of a large table with one worker, which uses all: they do not change its bits. BLAS always uses one.
     task : {"classification", "regression", "survival"} or None
         The task. You need it if estimators do not say what they are and the labels look like classes.
     share : {"exact", "close", False}
-        How closely shared fits must match separate fits. Outfold computes what configurations have in common once.
-        ``"exact"`` gives the predictions of separate fits. ``"close"`` also allows predictions that are equal up to a
-        solver's tolerance or a random seed. False fits each configuration by itself.
+        How closely shared fits must match separate fits. Outfold computes steps that configurations have in common only once.
+        ``"exact"`` gives the same predictions as separate fits. ``"close"`` also allows predictions that are equal up to a
+        solver's tolerance or a random seed. False fits each configuration separately.
     share_check : bool
-        Now and then also fit one of the configurations that a shared fit serves by itself, and compare. A kind of shared fit
-        that gives something else is not used any more.
+        Now and then, fit one of the configurations of a shared fit separately too, and compare. If the predictions differ, this
+        kind of shared fit is not used any more.
     scorers : dict of str to callable, callable or None
-        Functions of (estimator, X, y), called with each fitted model and the samples it left out. Give them for what predictions
-        cannot tell, such as a number of coefficients. Their values are kept by fold (``oof.live_scores``). If a function raises,
-        its value is NaN; with ``on_error="raise"`` the fit has failed. Each model is then fitted by itself: nothing is shared.
+        Functions of (estimator, X, y), called with each fitted model and its held-out samples. Use them for scores that need the
+        fitted model, such as a number of coefficients. Their values are kept by fold (``oof.live_scores``). If a function raises,
+        its value is NaN; with ``on_error="raise"`` the fit has failed. Each model is then fitted separately: nothing is shared.
     seeds : int
-        How many models to fit, each with a seed of its own, if an estimator has ``random_state=None``; others are fitted once.
-        Their mean prediction counts (sect. 9 of [1]_). The label is that of the mean where ``predict`` is known to follow from
-        it. Else most models decide, and of a tie the mean, or the first class where only labels are kept. A score of `scorers`
-        is the mean over models. The block ``seeds`` keeps the predictions of each seed, for `stability.variance`; the first
-        seed is that of ``seeds=1``. `refit` gives the mean of as many models.
+        How many models to fit, each with its own seed, if an estimator has ``random_state=None``; others are fitted once.
+        Outfold keeps the mean of their predictions (sect. 9 of [1]_). The predicted label is that of the mean if ``predict`` is
+        known to follow from it. Otherwise the majority of the models decides; the mean breaks a tie, or the first class if only
+        labels are kept. A score of `scorers` is the mean over models. The block ``seeds`` keeps the predictions of each seed, for
+        `stability.variance`; the first seed is that of ``seeds=1``. `refit` averages as many models.
     explain : bool or callable
-        Print what is going to be shared before the work begins. A function is called with the text instead.
+        Print what will be shared before the work begins. If you pass a function, it gets the text instead.
 
     Returns
     -------
     Predictions
-        Of these configurations in this order. A cell is failed if its fit raised an exception, took too long, predicted NaN or
-        ended its worker process (a crash in this process, if it is one of the workers, ends all). A cell is dropped if its
-        configuration was dropped before; ``oof.drop_log`` says when and why. Labels are those of the models' ``predict``.
+        The predictions of these configurations, in this order. A cell is failed if its fit raised an exception, took too long,
+        predicted NaN or ended its worker process (a crash of this process, if it is one of the workers, ends everything). A cell
+        is dropped if its configuration was dropped before; ``oof.drop_log`` says when and why. Labels are those of ``predict``.
     References: {tsamardinos2015}
 
     Examples: {iris}
@@ -291,23 +291,23 @@ def refit(
     aggregate: Aggregate | None = None,
     fit_params: Mapping[str, Any] | None = None,
 ) -> Any:
-    """The selected configuration, fitted on all samples.
+    """Fit the selected configuration on all samples.
 
     Parameters
     ----------
     oof : Predictions
-        The predictions that the selection is made on.
+        The predictions that select the configuration.
     configs : Configs, dict of str to estimator, or estimator
-        The configurations that the predictions came from; others are refused.
+        The configurations that the predictions came from; other ones raise an error.
     X : array-like, sparse matrix, pandas or polars frame, or list of str
-        The features that the predictions came from; others are refused. If the plan kept a test part apart, give all samples to
-        fit on all, or those outside of the test part.
+        The features that the predictions came from; other ones raise an error. If the plan kept a test part apart, pass all
+        samples to fit on all of them, or only those outside the test part.
     y : array-like
-        The labels that the predictions came from; others are refused.
+        The labels that the predictions came from; other ones raise an error.
     {recorded_metric}
     rule : callable or rule of `outfold.select`, optional
-        How to select; None is the rule that the predictions record. If you give a metric, a rule or an aggregate, give the same
-        to the estimate that goes with the model.
+        How to select; None is the rule that the predictions record. If you pass a metric, a rule or an aggregate, pass the same
+        to the estimate that you report with the model.
     {aggregate}
     fit_params : dict, optional
         Arguments of ``fit``.
@@ -315,8 +315,8 @@ def refit(
     Returns
     -------
     estimator
-        A fitted clone. If it has ``random_state=None``, it gets a seed that is derived from the seed of the predictions. If
-        several seeds were averaged, the mean of as many models.
+        A fitted clone. If it has ``random_state=None``, it gets a seed derived from the seed of the predictions. If the
+        predictions are means over several seeds, the result averages as many models.
 
     Examples: {iris}
     >>> from sklearn.tree import DecisionTreeClassifier

@@ -23,7 +23,7 @@ _NOT_TOLD = frozenset({"random_state", "n_jobs", "verbose"})
 class Configs(dict[str, Any]):
     """Named configurations: a dict of estimators that remembers which parameters tell them apart.
 
-    Join two with ``|``. A name that is on both sides is refused: every configuration needs a name of its own.
+    ``|`` joins two. Each configuration needs its own name; a name that is on both sides raises an error.
 
     Parameters
     ----------
@@ -120,9 +120,9 @@ def grid(
     param_grid : dict or list of dict, optional
         Values by parameter, or a list of such dicts for grids whose parameters depend on each other.
     **params
-        Values by parameter, added to each dict of `param_grid`. A list, tuple, range or array holds several values;
-        anything else is one value. A parameter of a step may be given by its short name if only one step has it:
-        ``C`` for ``logisticregression__C``.
+        Values by parameter, added to each dict of `param_grid`. A list, tuple, range or array is several values; anything
+        else is one value. You may use the short name of a step's parameter if only one step has it: ``C`` for
+        ``logisticregression__C``.
 
     Returns
     -------

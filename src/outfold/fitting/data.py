@@ -271,6 +271,15 @@ def is_frame(values: Any) -> bool:
     return hasattr(values, "columns") and (hasattr(values, "iloc") or hasattr(values, "iter_columns"))
 
 
+def row_names(X: Any) -> NDArray[Any] | None:
+    """The index of a pandas frame as names of the samples; None if it only counts the rows, or does not tell them apart."""
+    index = getattr(X, "index", None) if is_frame(X) else None
+    if index is None or getattr(index, "nlevels", 2) > 1 or not index.is_unique or index.hasnans:
+        return None
+    names = np.asarray(index) if index.dtype.kind in "iu" else np.asarray(index.astype(str), dtype=str)
+    return None if names.dtype.kind in "iu" and np.array_equal(names, np.arange(len(names))) else names
+
+
 def _feed_column(h: Any, column: Any) -> None:
     h.update(str(column.dtype).encode())
     _feed_array(h, np.asarray(column.to_numpy()))

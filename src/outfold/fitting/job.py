@@ -47,6 +47,7 @@ from .data import (
     has_rows,
     n_rows,
     refuse_masked,
+    row_names,
 )
 from .estimators import (
     EstimatorTemplate,
@@ -317,7 +318,7 @@ class Job:
             "plan": self.splits.plan,
             "params": tuple({p: _as_json(v) for p, v in params[name].items()} for name in self.configs),
             "groups": self.options.groups,
-            "samples": self.options.samples,
+            "samples": row_names(self.samples.X) if self.options.samples is None else self.options.samples,
             "train": self.splits.train,
             "threshold": 0.0 if self.reader.response == "score" else None,
             "times": self.reader.times,

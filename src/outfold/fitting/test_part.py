@@ -14,7 +14,7 @@ from ..data.predictions import Predictions
 from ..data.target import Target
 from ..exceptions import InputError, NeedError, invalid
 from .configs import as_configs
-from .data import as_features, as_given, as_labels, digest, has_rows, refuse_masked, take
+from .data import as_features, as_given, as_labels, digest, has_rows, refuse_masked, row_names, take
 from .job import Options, labels_of
 
 
@@ -42,11 +42,12 @@ def keep_apart(configs: Any, X: Any, y: Any, options: Options) -> tuple[Any, Any
         "groups": None if options.groups is None else options.groups[test].tolist(),
     }
     cut = {name: take(value, rest) if has_rows(value, n) else value for name, value in options.fit_params.items()}
+    names = row_names(features) if options.samples is None else options.samples
     without = replace(
         options,
         plan=replace(options.plan, test=None),
         groups=None if options.groups is None else options.groups[rest],
-        samples=rest if options.samples is None else options.samples[rest],
+        samples=rest if names is None else names[rest],
         fit_params=cut,
         test_part=record,
     )

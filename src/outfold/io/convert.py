@@ -23,12 +23,12 @@ _document = fill_with(
     {
         "response": (
             "response : str or None\n    What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or "
-            "``pointwise``. By default the\n    labels and the numbers tell, where they leave no doubt."
+            "``pointwise``. By default\n    Outfold recognises it from the labels and the numbers; if it cannot, it asks for it."
         ),
         "positive": (
             "positive : object\n    Which of two classes is the positive one; by default the last in sorted order."
         ),
-        "threshold": "threshold : float or None\n    Where scores are cut to give labels.",
+        "threshold": "threshold : float or None\n    The threshold above which a score means the positive class.",
     }
 )
 
@@ -49,13 +49,13 @@ def from_arrays(
     times: ArrayLike | None = None,
     copy: bool = True,
 ) -> Predictions:
-    """Predictions that are at hand as arrays.
+    """Predictions from arrays, for models that were fitted elsewhere.
 
     Parameters
     ----------
     y : array-like or None
-        (N,) labels: classes, numbers, or survival times (records of event and time, or columns time, event). Not
-        used, and may be None, for ``response="pointwise"``.
+        (N,) labels: classes, numbers, or survival times (records of event and time, or columns time, event). With
+        ``response="pointwise"`` they are not used and may be None.
     P : array-like
         Predictions of shape (N,), (N, C), (N, C, R) or (N, C, R, K) for N samples, C configurations, R repeats and
         K classes in sorted order. A masked array (`numpy.ma`) says which whole cells were not run.
@@ -74,10 +74,10 @@ def from_arrays(
         The parameters that tell configurations apart, one dict for each configuration.
     times : array-like or None
         (T,) the times of survival curves, in ascending order. P must then have shape (N, C, R, 1 + T): for each sample the risk,
-        and the probability to have no event until each time (NaN for a configuration without curves).
+        and the probability of no event until each time (NaN for a configuration without curves).
     copy : bool, default True
-        Whether to copy P. With False, scores, probabilities and values that are floats of 4 or 8 bytes are not copied if every
-        sample is held out in every repeat. You must then not change P. A `numpy.memmap` is never copied where that is possible.
+        Whether to copy P. With False, Outfold uses your array if it holds scores, probabilities or values as floats of 4 or 8
+        bytes and every sample is held out in every repeat; do not change it later. A `numpy.memmap` is not copied if possible.
     Returns: {predictions}
 
     Examples: {outfold}
@@ -132,8 +132,8 @@ def from_frame(
     """Predictions in a long table, one row for every (sample, configuration, repeat), in any order.
 
     Samples and configurations stay in the order in which they first appear. Tests that go through the samples one by one
-    use it (`compare.e_process`), and the fingerprint depends on it. A cell (configuration, repeat, fold) without any row
-    was not run.
+    (`compare.e_process`) use this order, and the fingerprint depends on it. A cell (configuration, repeat, fold) without any
+    row counts as not run.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def from_frame(
         Column with the group of the sample.
     {response, positive, threshold}
     predicted_label : str or None
-        Column with the label that the model predicted, for scores or probabilities that do not tell it; by default
+        Column with the label that the model predicted, if scores or probabilities do not determine it; by default
         the one that `Predictions.to_frame` writes, if there is one.
     Returns: {predictions}
 

@@ -23,17 +23,17 @@ def read(path: str | os.PathLike[str], *, models: Sequence[str] | None = None, *
     """Predictions in a file: .oof, or a long or wide table as .csv, .csv.gz or .parquet.
 
     A long table has one row for each sample and configuration. A wide table has one row for each sample and one column for each
-    configuration, beside ``sample``, ``label``, ``fold`` and ``group``. A table is wide if it has a column ``sample`` or
-    ``fold``, and all other columns hold labels, or probabilities of two classes, or, where it has no labels, scores from 0 to 1.
-    Elsewhere `models` names these columns.
+    configuration, beside ``sample``, ``label``, ``fold`` and ``group``. Outfold recognises a wide table if it has a column
+    ``sample`` or ``fold``, and all other columns hold labels, probabilities of two classes, or, without labels, scores from 0 to
+    1. In other cases, name the columns of the models with `models`.
 
     Parameters: {path}
     models : sequence of str or None
         The columns of a wide table that hold the predictions of one configuration each.
     **columns : str
-        The arguments of `from_frame`. By default the columns are called ``sample``, ``config``, ``label`` (or
-        ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat``, ``group`` and
-        ``predicted_label`` where there are such columns: the names `Predictions.to_frame` gives.
+        The arguments of `from_frame`. The default names are those that `Predictions.to_frame` writes: ``sample``, ``config``,
+        ``label`` (or ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and, if the table has such columns,
+        ``fold``, ``repeat``, ``group`` and ``predicted_label``.
     Returns: {predictions}
 
     Examples: {files}

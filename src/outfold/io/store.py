@@ -72,10 +72,10 @@ def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
 
 @_document
 def load(path: str | os.PathLike[str]) -> Predictions:
-    """Read the predictions of an .oof file; every version of the format so far can be read.
+    """Read the predictions of an .oof file, of any version of the format.
 
-    If the predictions take more than 64 MB of memory, they stay in the file until they are first asked for, and `sel` reads
-    only the part that it selects. The file must then stay as it is.
+    If the predictions take more than 64 MB of memory, they stay in the file until you use them, and `sel` reads only the part
+    that it selects. Do not change or delete the file until then.
 
     Parameters: {path}
     Returns: {predictions}

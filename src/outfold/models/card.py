@@ -146,7 +146,7 @@ def _use(about: ModelAbout) -> Iterator[str]:
         yield ""
         yield (
             "The column `prediction` has the risk, a number without a unit. If the model gives survival curves, the columns "
-            f"`survival_...` have the probability to have no event until {times}; `--times` and `times=` name other times. "
+            f"`survival_...` give the probability of no event until {times}; `--times` and `times=` name other times. "
             f"No training row was observed after {about.observed.until:g}."
         )
 

@@ -62,17 +62,18 @@ def confront(
 ) -> Confrontation:
     """Compare the estimate with the score of the model on new samples, whose labels came later.
 
-    Both numbers have their uncertainty. The interval of their difference is made from their two intervals by square-and-add
-    (MOVER), and they are compatible if it holds 0. The variance of the estimate counts one and a half times: it is about models
-    trained on such samples on average, and this one may be better or worse. If they are not compatible, tests of whether labels
-    and features changed hint at the reason. If you compare often, one in twenty comparisons at the level 0.95 may fail by chance.
+    Both numbers are uncertain. Square-and-add (MOVER) combines their two intervals into one of the difference, and the numbers
+    are compatible if it contains 0. The variance of the estimate is multiplied by 1.5: the estimate is about models trained on
+    such samples on average, and this model may be better or worse. If the numbers are not compatible, tests of whether labels and
+    features changed hint at the reason. If you compare often, one in twenty comparisons at the level 0.95 may fail by chance.
 
     Parameters: {oof}
     model : Model, estimator, or the configurations
-        The model of `load_model`, or the estimator of `refit`. If you give the configurations that were collected with a
-        ``Plan(test=...)``, the selected one is fitted on all samples but the test part, and the test part is scored.
+        The model of `load_model`, or the estimator of `refit`. If you pass the configurations that were collected with a
+        ``Plan(test=...)``, the selected one is fitted on all samples outside the test part, and scored on the test part.
     X : pandas or polars data frame, or what the estimator takes
-        The features of the new samples; none of them may have been trained on. For a test part, all that `collect` was given.
+        The features of the new samples; the model must not have been trained on any of them. For a test part, all samples, as
+        `collect` got them.
     y : array-like
         Their labels.
     {recorded_metric}
@@ -81,11 +82,11 @@ def confront(
     groups : array-like or None
         The group of each new sample, if they are not independent.
     X_train : what the estimator takes, or None
-        The features of the training samples, to look for shifts. A `Model` knows what it needs of them.
+        The features of the training samples, to find shifts. You need not give them with a `Model`, which knows enough of them.
     {level}
     {n_resamples, rng}
     store : str, Path or None
-        The .oof file to keep the result in, as an entry of its ledger. The same samples are kept once.
+        The .oof file whose ledger keeps the result. Results for the same samples are kept once.
 
     Returns
     -------

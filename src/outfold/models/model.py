@@ -179,7 +179,7 @@ class Model:
         return self._predict_proba(self.features(frame))
 
     def predict_survival(self, frame: Any, times: Sequence[float] | None = None) -> NDArray[np.float64]:
-        """Probabilities to have no event until some times.
+        """Probabilities of no event until some times.
 
         Parameters: {frame}
         times : sequence of float or None
@@ -299,8 +299,8 @@ class Model:
 def load_model(folder: str | Path, trust: Sequence[str] = ()) -> Model:
     """The model in a folder that ``outfold run`` wrote.
 
-    A file can be forged. It is loaded only if all types in it are plain values, estimators of scikit-learn, or classes of
-    scikit-learn, LightGBM, XGBoost, scikit-survival and `outfold.learners` that ``model.json`` lists.
+    A model file from a stranger can be harmful. So it is loaded only if all types in it are plain values, estimators of
+    scikit-learn, or classes of scikit-learn, LightGBM, XGBoost, scikit-survival and `outfold.learners` that ``model.json`` lists.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def load_model(folder: str | Path, trust: Sequence[str] = ()) -> Model:
     Raises
     ------
     FileError
-        There is no model, it is damaged, or it holds types that are not trusted.
+        There is no model, it is damaged, or it contains types that are not trusted.
 
     Examples
     --------

@@ -59,7 +59,7 @@ class Report:
     Attributes
     ----------
     title : str
-        What the page is called.
+        Title of the page.
     headline : str
         The answer in one sentence.
     how : tuple of (str, str)
@@ -252,20 +252,20 @@ def report(
     importance: Mapping[str, Any] | None = None,
     threshold: str | float | None = None,
 ) -> Report:
-    """Make one page on how good the selected configuration is, how that was found, and what to be careful about.
+    """One page on how good the selected configuration is, how that was found, and what to be careful about.
 
     Parameters: {oof}
     metric : str, callable, Metric or None, default=None
-        What selects and is reported. If None, that of `estimate`, or the one that the predictions record.
+        The metric that selects and is reported. If None, that of `estimate`, or the one that the predictions record.
     rule : Rule, callable or None, default=None
-        How the configuration is selected. If None, by the rule that the predictions record.
+        The rule that selects the configuration. If None, the one that the predictions record.
     aggregate : {"pooled", "within", "fold"} or None, default=None
         How configurations are scored: on all out-of-fold predictions of a repeat, on pairs of one fold, or by the mean over
         folds. If None, as `estimate`, or as the predictions record.
     estimate : Estimate or None, default=None
-        The estimate to report. If None, `estimate.bbc` makes it; from scores of folds `estimate.bbc_f` or `estimate.tt`.
+        The estimate to report. If None, `estimate.bbc`, or for scores of folds `estimate.bbc_f` or `estimate.tt`.
     title : str, default="Outfold report"
-        What the page is called.
+        Title of the page.
     top : int, default=15
         How many configurations the pictures show.
     {n_resamples}
@@ -275,14 +275,14 @@ def report(
     command : str or None, default=None
         The command that made the report, for the section on how to repeat it.
     data : dict or None, default=None
-        The table that the predictions were made from, for the section on the data. All keys may be left out. ``columns``: a list
-        of dicts, one for each column, with ``name``, ``role``, ``kind``, ``missing`` (share), ``distinct``, ``treatment`` and
-        ``reason``. ``rows``: a list of dicts with ``n`` and ``reason``, for rows that were left out. ``file``: a dict of facts on
-        how the file was read, such as ``{"path": "train.csv", "dialect": "separated by semicolons"}``.
+        Facts about the table that the predictions were made from, for the section on the data. All keys are optional.
+        ``columns``: a list of dicts, one for each column, with ``name``, ``role``, ``kind``, ``missing`` (share), ``distinct``,
+        ``treatment`` and ``reason``. ``rows``: a list of dicts with ``n`` and ``reason``, for rows that were left out. ``file``:
+        a dict of facts on how the file was read, such as ``{"path": "train.csv", "dialect": "separated by semicolons"}``.
     description : str or None, default=None
-        The selected configuration in one to three sentences for a reader. If None, the page shows its name.
+        One to three sentences that describe the selected configuration. If None, the page shows its name.
     importance : dict or None, default=None
-        How much the score falls without each feature: name -> ``(mean, sd)``, ``{"mean": ..., "sd": ...}`` or one number.
+        How much the score falls without each feature, by name: ``(mean, sd)``, ``{"mean": ..., "sd": ...}`` or one number.
     threshold : str, float or None, default=None
         For two classes with probabilities or scores: how the threshold is chosen, as in `estimate.at_threshold`. If None, the
         one that `predict` uses: 0.5 for probabilities.

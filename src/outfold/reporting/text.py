@@ -300,12 +300,17 @@ def _board_rows(report: Report) -> list[list[str]]:
     return best + [[name, score, "-"] for name, score in tables.baseline_cells(board.baseline, say)]
 
 
+def _not_shown(n: int, which: str) -> list[str]:
+    """What to say below a table that shows only some of n rows."""
+    return [f"The table shows the {_SHOWN} {which} of {n:,}."] if n > _SHOWN else []
+
+
 def markdown(report: Report) -> str:
     """The report without pictures, for a README or a notebook."""
     board, rows = report.leaderboard, _board_rows(report)
     ranks = [*map(str, board.ranks[:_SHOWN]), *[""] * len(rows)]
     ranked = [[rank, *row] for rank, row in zip(ranks, rows, strict=False)]
-    more = [f"and {len(board) - _SHOWN:,} more"] if len(board) > _SHOWN else []
+    more = _not_shown(len(board), "best configurations")
     parts = [f"# {escape_markdown(report.title)}", f"**{escape_markdown(report.headline)}**"]
     parts += [f"**{f.severity.capitalize()} {f.code}:** {escape_markdown(f.text)}" for f in report.cautions]
     parts += [] if report.description is None else [escape_markdown(report.description)]
@@ -341,6 +346,7 @@ def _markdown_of_predictions(report: Report) -> Iterable[str]:
     if report.importance:
         rows = [[row["name"], formatting.number(row["mean"]), _sd(row["sd"])] for row in report.importance[:_SHOWN]]
         yield from ("## Importance of features", _markdown_table(["feature", "mean", "sd"], rows))
+        yield from _not_shown(len(report.importance), "most important features")
 
 
 def _sd(value: float | None) -> str:
@@ -379,6 +385,7 @@ def latex(report: Report) -> str:
         formatting.escape_latex(report.methods),
         formatting.table_latex(["configuration", report.leaderboard.metric, "se"], _board_rows(report)),
     ]
+    parts += _not_shown(len(report.leaderboard), "best configurations")
     if report.thresholds:
         cells = tables.threshold_cells(report.thresholds)
         about = tables.about_thresholds(report.thresholds, report.graded)

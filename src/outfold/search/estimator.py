@@ -58,11 +58,11 @@ _SET_BY_FIT = (
 
 @fill_common
 class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
-    """Cross-validated search that estimates how good the selected configuration is on new samples.
+    """Cross-validated search that also estimates how good the selected configuration is on new samples.
 
-    Use it where you used GridSearchCV: it has the same attributes after ``fit``. From the same fits it also computes
-    ``estimate_``, the bias-corrected performance of the selected configuration with its interval (Tsamardinos et al. 2018).
-    ``best_score_`` is the winner's cross-validation score, which is optimistic, as it is in GridSearchCV.
+    Use it in place of GridSearchCV: it has the same attributes after ``fit``. From the same fits it also computes ``estimate_``,
+    the bias-corrected performance of the selected configuration with its interval (Tsamardinos et al. 2018). ``best_score_`` is
+    the winner's cross-validation score, which is optimistic, as in GridSearchCV.
 
     Parameters
     ----------
@@ -74,24 +74,24 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         an Optuna sampler, Optuna distributions by parameter, or a function of a trial that returns parameters.
     search : {"grid", "random", "halving"}, Optuna sampler or Optuna study
         ``"grid"`` tries all configurations. ``"random"`` draws `n_configs` of them without replacement. ``"halving"`` keeps
-        the better half (see `factor`) after each fold, of the whole grid or of `n_configs` drawn. An Optuna sampler or study is
-        asked `n_configs` times and told the mean score; its configurations are not dropped.
+        the better half (see `factor`) after each fold, of the whole grid or of `n_configs` drawn. An Optuna sampler or study
+        suggests `n_configs` configurations and is told their mean scores; none of them is dropped.
     n_configs : int or None
         How many configurations to draw or ask for; 10 by default for ``"random"`` and samplers. If the grid has fewer, all of
-        them are tried, with a warning.
+        them are tried, and a warning is given.
     scoring : str, callable, list, dict or None
-        As in GridSearchCV: None for the estimator's own ``score``, a name, a scorer, or several. What stored predictions cannot
-        tell is computed with the fitted models: an own score that is not accuracy or R2, a function of (estimator, X, y), and
-        scorers that get weights or other metadata.
+        As in GridSearchCV: None for the estimator's own ``score``, a name, a scorer, or several. Some scores need the fitted
+        models, and are computed with them: an estimator's ``score`` that is neither accuracy nor R2, a function of (estimator, X,
+        y), and scorers that get weights or other metadata.
     cv : int, Plan, splitter, iterable of splits or None
         As in GridSearchCV: None for 5 folds, a number of folds, a splitter, or splits. Folds are contiguous rows, stratified for
         classifiers, and not shuffled. A `Plan` draws folds at random.
     repeats : int, "auto" or None
-        How often the folds are drawn anew, at random; ``"auto"`` adds repeats until the ranking is stable.
+        How many times to repeat cross-validation with new random folds; ``"auto"`` adds repeats until the ranking is stable.
     drop : bool or drop.DropRule
-        True stops fitting configurations that are very probably worse than the best so far (`drop.Bootstrap`). A rule of
-        `outfold.drop` decides otherwise; False drops nothing. True drops nothing if a rule other than `select.best` selects,
-        or if the score is that of a Python function or needs the fitted models.
+        True stops fitting configurations that are very probably worse than the best so far (`drop.Bootstrap`). You may also pass
+        a rule of `outfold.drop`. False drops nothing. True drops nothing either if a rule other than `select.best` selects, or if
+        the score is computed by a Python function or needs the fitted models.
     rule : select.Rule, callable or None
         How the configuration is selected from the mean over folds: `select.best` by default, any rule of `select`.
     refit : bool, str or callable
@@ -100,21 +100,22 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     n_jobs : int or None
         Number of workers; None for one, or what ``joblib.parallel_config`` says.
     store : path or None
-        A file to which finished cells are written at once; the same fit continues where an earlier one stopped.
+        A file that keeps finished cells; the same search continues where an earlier one stopped.
     share : {"exact", "close"} or False
-        How closely fits that several configurations share must match separate fits, as in `collect`; False shares
-        nothing. The refitted model never shares.
+        How closely shared fits must match separate fits, as in `collect`; False shares nothing. The refitted model is always
+        fitted separately.
     random_state : int, RandomState or None
-        Seed of draws, of fits whose own random_state is None, and of folds that are drawn at random; None draws one.
+        Seed of draws, of fits whose random_state is None, and of random folds. It is 0 by default, so that you can repeat a
+        search exactly; None draws a new seed.
     error_score : float or "raise"
         The score of failed fits and of scorers that fail in ``cv_results_``; ``"raise"`` raises the exception of the first one
         as soon as it fails. A configuration with a failed fit is never selected, unless all have one.
     verbose : int
         Above 0, show a progress line; above 2, also print the score of each fit at the end.
     pre_dispatch : object
-        Accepted for GridSearchCV's sake, without effect: only as much work is handed out as the workers need.
+        Accepted for compatibility with GridSearchCV, without effect.
     return_train_score : bool
-        Whether ``cv_results_`` also has the scores of the training samples. Nothing is shared then.
+        Whether ``cv_results_`` also has the scores of the training samples. Fits are then not shared.
     param_grid : dict, list of dict or None
         GridSearchCV's name for `grid`; give one of them.
     param_distributions : dict, list of dict or None
@@ -122,16 +123,16 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     n_iter : int or None
         RandomizedSearchCV's name for `n_configs`; it means ``search="random"``.
     factor : float or None
-        For ``search="halving"``: one in `factor` configurations is kept after each fold; None for 2.
+        For ``search="halving"``: keep one in `factor` configurations after each fold; None for 2.
     resource, max_resources, min_resources : str
-        Accepted from HalvingGridSearchCV with their default values. Here folds are what halving deals out.
+        Accepted for compatibility with HalvingGridSearchCV, with their default values only. Here the resource is folds.
     aggressive_elimination : bool
         For ``search="halving"``: drop more after the first fold, so that at most `factor` configurations reach the last.
     n_candidates : int, "exhaust" or None
         HalvingRandomSearchCV's name for `n_configs`. ``"exhaust"`` is the whole grid or, with distributions, 10 draws.
     seeds : int
-        How many models to fit, each with a seed of its own, if an estimator has ``random_state=None``; their mean prediction
-        counts, as in `collect`. ``best_estimator_`` then holds as many models and predicts their mean.
+        How many models to fit and average, each with its own seed, if an estimator has ``random_state=None``, as in `collect`.
+        ``best_estimator_`` then holds as many models and predicts their mean.
 
     Attributes
     ----------
@@ -140,7 +141,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     interval_ : Interval
         The 95% confidence interval of ``estimate_``.
     oof_ : Predictions
-        Out-of-fold predictions of all configurations, for any other question, without a fit.
+        Out-of-fold predictions of all configurations; they answer other questions without further fits.
     selection_ : Selection
         The configuration that was selected, and how.
     best_estimator_ : estimator
@@ -150,7 +151,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     best_index_ : int
         Its position in ``cv_results_``.
     best_score_ : float
-        The winner's mean score over folds. Optimistic, because it was picked for it. Report ``estimate_``.
+        The winner's mean score over folds. It is optimistic, because the winner was picked for it. Report ``estimate_``.
     cv_results_ : dict
         The table of GridSearchCV. ``config`` is there if you gave named configurations. ``state`` (done, dropped or failed) is
         there if not all are done; scores that do not exist are NaN. Fit times include predicting and scoring.

@@ -15,7 +15,7 @@ from .estimator import SelectCV
 class RandomizedSelectCV(SelectCV):
     """`SelectCV` with the arguments of RandomizedSearchCV: it draws `n_iter` configurations.
 
-    Use it where you used RandomizedSearchCV: ``from outfold import RandomizedSelectCV as RandomizedSearchCV``. It equals
+    Use it in place of RandomizedSearchCV: ``from outfold import RandomizedSelectCV as RandomizedSearchCV``. It equals
     ``SelectCV(estimator, param_distributions=..., n_iter=...)``, and has the same methods and attributes. The defaults are those
     of RandomizedSearchCV, except that `random_state` is 0.
 
@@ -24,13 +24,13 @@ class RandomizedSelectCV(SelectCV):
     estimator : estimator
         The estimator, whose parameters are varied.
     param_distributions : dict or list of dict
-        Lists of values or distributions of scipy, by parameter. No configuration is drawn twice.
+        Lists of values, or distributions of scipy, by parameter. No configuration is drawn twice.
     n_iter : int
         How many configurations to draw. If there are fewer, all of them are tried, with a warning.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch : object
         As in RandomizedSearchCV; `SelectCV` says more.
     random_state : int, RandomState or None
-        Seed of the draws and of the fits. It is 0 by default, so that a search repeats exactly; None draws a seed.
+        Seed of the draws and of the fits. It is 0 by default, so that you can repeat a search exactly; None draws a new seed.
     error_score, return_train_score : object
         As in RandomizedSearchCV; `SelectCV` says more.
     repeats, drop, rule, store, share, seeds : object

@@ -19,7 +19,7 @@ def survival_records(time: pd.Series[Any], event: pd.Series[Any], happened: str 
     """Records (event, time) as scikit-survival takes them; no value may be missing.
 
     `happened` is the value of the event column that says that it happened, such as ``dead``; all other values say that the row
-    was lost from sight. Without it, the column must hold 1 and 0, true and false, or yes and no.
+    was censored. Without it, the column must hold 1 and 0, true and false, or yes and no.
     """
     out = np.empty(len(time), dtype=[("event", bool), ("time", np.float64)])
     out["event"], out["time"] = _events(event, happened), _times(time)
