@@ -54,7 +54,7 @@ def find_group(X: pd.DataFrame) -> LikelyGroup | None:
 
 def _may_name_groups(values: pd.Series[Any], codes: NDArray[np.intp], n_levels: int) -> bool:
     """Whether these are words or whole numbers, of which nearly all come again."""
-    if n_levels < _FEWEST_LEVELS or values.dtype.kind not in "fO":
+    if n_levels < _FEWEST_LEVELS or values.dtype.kind not in ("f", "O"):
         return False
     known = codes >= 0
     if values.dtype.kind == "f" and bool((values.to_numpy()[known] % 1).any()):
