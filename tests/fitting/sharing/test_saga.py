@@ -295,3 +295,12 @@ def test_loops_are_compiled_once_for_all_arrays() -> None:
         for weight in (None, np.ones(80)[::2], np.ones(40, dtype=int)):
             SAGA.fit([net(1.0, 0.5)], rows, y, **({} if weight is None else {"sample_weight": weight}))
     assert len(kernel.rounds.signatures) == 1
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0])
+def test_it_comes_before_newtons_method(ratio: float) -> None:
+    """Newton's method leaves to the estimator what saga does not finish, which takes longest."""
+    for allowed in (("exact",), ("exact", "close")):
+        family = family_of(net(1.0, ratio), allowed)
+        assert family is not None
+        assert family.name == "LogisticRegression (saga)"
