@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from time import monotonic
+from time import monotonic, thread_time
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -187,9 +187,9 @@ class AnytimeSearch:
         return standing.n_finished + int(np.sum(costs + self.answer.fits_per_fit * longer <= left))
 
     def _look(self, standing: Standing) -> None:
-        begin = self.clock()
+        begin, worked = self.clock(), thread_time()
         self.watch(standing)
-        self.answer.saw_look(self.clock() - begin)
+        self.answer.saw_look(self.clock() - begin, thread_time() - worked)
 
     def _seconds_of_wave(self) -> float:
         """About how long the next wave should take."""

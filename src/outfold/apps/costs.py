@@ -73,7 +73,7 @@ class Costs:
         self._kinds = {name: kind_of_model(pipeline) for name, pipeline in space.items()}
         self._spent: dict[str, Spent] = {}
         self._own = self._wall = 0.0
-        self.overhead = 0.0  # seconds that the last wave took beside its fits
+        self.overhead = 0.0  # seconds that the last wave took beside its fits; 0 after the first one
 
     @property
     def known(self) -> bool:
@@ -95,7 +95,8 @@ class Costs:
         total = float(own.sum())
         first = times.n_first * total / max(n_timed.sum(), 1)
         working = min(first + times.between, times.wall)
-        self.overhead = times.wall - working
+        # The first wave also makes the file, and loads what fits need.
+        self.overhead = 0.0 if self._wall == 0.0 else times.wall - working
         self._own += total * min(1.0, times.n_fitted / max(n_done, 1))
         self._wall += working
 
