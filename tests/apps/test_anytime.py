@@ -312,7 +312,7 @@ def test_an_answer_takes_longer_on_a_machine_with_other_work():
     answer = AnswerTime(n_further_fits=3)
     assert answer.expected == 2.0
     answer.saw_work(wall=4.0, cpu=1.0)
-    answer.saw_work(wall=9.0, cpu=0.001)  # too short to tell
+    answer.saw_work(wall=0.01, cpu=0.001)  # too short to tell
     assert answer.expected == 8.0
     for _ in range(30):  # the other work has ended
         answer.saw_look(wall=0.3, cpu=0.3)
@@ -360,4 +360,5 @@ def test_what_came_from_the_store_took_no_time(space, blocks, tmp_path):
     again = AnytimeSearch(space, blocks, collect, finished=list(space))
     again.run()
     slow = sum(again.costs.of_config(name) for name in space)
-    assert slow == pytest.approx(float(np.nansum(of.load(tmp_path / "s.oof").seconds)), rel=1e-6)
+    stored = of.load(tmp_path / "s.oof").seconds
+    assert slow == pytest.approx(float(np.median(stored, axis=(1, 2)).sum() * stored[0].size), rel=1e-6)

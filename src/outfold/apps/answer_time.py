@@ -10,8 +10,8 @@ _LOOKS = 10.0
 _ALL_ROWS = 1.5
 # A machine that was slower than this had to load libraries from a slow disk, which it does once.
 _SLOWEST = 10.0
-# The clock of the processor is too coarse for less work than this.
-_LEAST_MEASURED = 0.05
+# Less work than this tells little. The newest work counts for half of what is known, or less if it was shorter than this.
+_LEAST_MEASURED, _LONG, _NEWEST = 0.03, 0.1, 0.5
 # A budget keeps this much more than is expected, and a second.
 _SPARE, _ONE_MORE = 1.25, 1.0
 
@@ -26,15 +26,18 @@ class AnswerTime:
         self.n_fits = 1 + n_further_fits
         self.slowness = 1.0  # seconds on the clock for a second of work: more if the machine has other work
         self._fit = self._look = 0.0
+        self._wall = self._cpu = 0.0  # work that was too short to tell
 
     def saw_work(self, wall: float, cpu: float) -> None:
         """Work of this process alone took this long: seconds on the clock, and of the processor."""
-        if cpu < _LEAST_MEASURED:
+        self._wall, self._cpu = self._wall + wall, self._cpu + cpu
+        if self._cpu < _LEAST_MEASURED:
             return
-        now = min(max(wall / cpu, 1.0), _SLOWEST)
+        now = min(max(self._wall / self._cpu, 1.0), _SLOWEST)
         # Old measurements count less, and short ones too.
-        weight = 1.0 if self.slowness == 1.0 else min(cpu, 0.5)
+        weight = 1.0 if self.slowness == 1.0 else min(self._cpu / _LONG, _NEWEST)
         self.slowness += weight * (now - self.slowness)
+        self._wall = self._cpu = 0.0
 
     def saw_fit(self, seconds: float) -> None:
         """The longest fit so far took this long."""
