@@ -89,7 +89,7 @@ def test_a_run_that_shows_nothing_still_writes_the_file(standing, tmp_path):
     assert stream.getvalue() == ""
     facts = json.loads((tmp_path / FILE).read_text())
     assert facts["state"] == "running"
-    assert facts["configurations"] == {"finished": 6, "dropped": 2, "all": 20}
+    assert facts["configurations"] == {"finished": 6, "dropped": 2, "all": 20, "expected": None}
     assert facts["best"]["low"] < facts["best"]["corrected"] < facts["best"]["high"]
     assert facts["best"]["score"] == standing.oof.selection().score
     assert not list(tmp_path.glob("*.part"))

@@ -211,6 +211,22 @@ def test_a_budget_must_be_positive(frame, tmp_path):
         run_on(frame, tmp_path, budget=0)
 
 
+def test_the_budget_counts_from_when_the_command_was_loaded(frame, tmp_path, monkeypatch):
+    """As `outfold run` does: what Python imports for it is part of the time that people wait."""
+    import time
+
+    from internals import cli
+
+    found = run_on(frame, tmp_path, budget=1000.0, start=time.monotonic() - 1000.0, drop=False)
+    assert (found.reason, found.estimate.n_configs) == ("budget", 1)
+    seen = []
+    monkeypatch.setattr("outfold.cli.running.run", lambda *args, **options: seen.append(options["start"]) or found)
+    monkeypatch.setattr("sys.argv", ["outfold", "run", str(tmp_path / "t.csv"), "--target", "y"])
+    assert cli.main() == 0
+    assert cli.main(["run", str(tmp_path / "t.csv"), "--target", "y"]) == 0
+    assert seen[0] == cli.LOADED < seen[1]
+
+
 def test_folds_alone_leave_the_repeats_that_are_advised(frame, tmp_path):
     run_on(frame[:60], tmp_path, folds=3)
     plan = of.load(tmp_path / "out" / "run.oof").plan

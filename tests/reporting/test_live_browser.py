@@ -50,7 +50,7 @@ TEXT = "return document.getElementById(arguments[0]).textContent"
 
 
 def test_it_shows_how_far_the_run_is(browser, running):
-    _, standing, address = running
+    live, standing, address = running
     browser.show(1280)
     browser.visit(address)
     assert wait_for(browser, "return document.getElementById('left').textContent === 'about 1 min'")
@@ -59,6 +59,15 @@ def test_it_shows_how_far_the_run_is(browser, running):
     assert browser.run("return document.getElementById('bar').value") == 0.25
     assert browser.run(TEXT, "corrected").startswith("AUC 0.")
     assert standing.oof.selection().name in browser.run(TEXT, "best")
+    standing.n_expected, standing.seconds_left = 1400, 3.0  # more than there are: then the budget is no news
+    live._write("running", standing)
+    assert wait_for(browser, "return document.getElementById('left').textContent === 'a few seconds'")
+    assert browser.run(TEXT, "configurations") == "250 of 1,000 finished, 31 dropped early"
+    standing.n_expected = 400
+    live._write("running", standing)
+    assert wait_for(
+        browser, "return document.getElementById('configurations').textContent.endsWith('is enough for about 400')"
+    )
     assert [entry for entry in browser.logs("browser") if entry["level"] == "SEVERE"] == []
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from time import monotonic
+from time import monotonic, thread_time
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -104,11 +104,11 @@ class AnytimeSearch:
                     # Once there is an answer, the budget may end the search.
                     if self.budget is not None and oof is not None and not self._begins(wave, stop):
                         break
-                    tell = _Tell(self, standing, wave, waves.left, stop)
+                    tell = _Tell(self, standing, wave, self.seconds_of(waves.left, waves.most), stop)
                     oof = self.collect(self._ordered([*finished, *wave]), tell)
                     finished += wave
                     self._learn(standing, oof, wave, tell.times())
-                    self.expect(standing, self.seconds_of(waves.left))
+                    self.expect(standing, self.seconds_of(waves.left, waves.most))
                     standing.n_expected = self._n_expected(standing, waves.left)
                     self._look(standing)
         except KeyboardInterrupt:
@@ -132,12 +132,12 @@ class AnytimeSearch:
         wanted = set(names)
         return Configs({name: self.space[name] for name in self.space if name in wanted}, self.space.params)
 
-    def seconds_of(self, names: Sequence[str]) -> float | None:
+    def seconds_of(self, names: Sequence[str], most_waves: int = 1) -> float | None:
         """Seconds that these take, in as many waves as they need; None if nothing was fitted yet."""
         seconds = self.costs.of(names)
         if seconds is None or not names:
             return seconds
-        return seconds + ceil(seconds / max(self._seconds_of_wave(), 1e-9)) * self.costs.overhead
+        return seconds + min(ceil(seconds / max(self._seconds_of_wave(), 1e-9)), most_waves) * self.costs.overhead
 
     def expect(self, standing: Standing, left: float | None) -> None:
         """Take these seconds for what the configurations that are left will take; a budget may end them before."""
@@ -187,9 +187,9 @@ class AnytimeSearch:
         return standing.n_finished + int(np.sum(costs + self.answer.fits_per_fit * longer <= left))
 
     def _look(self, standing: Standing) -> None:
-        begin = self.clock()
+        begin, worked = self.clock(), thread_time()
         self.watch(standing)
-        self.answer.saw_look(self.clock() - begin)
+        self.answer.saw_look(self.clock() - begin, thread_time() - worked)
 
     def _seconds_of_wave(self) -> float:
         """About how long the next wave should take."""
@@ -204,8 +204,7 @@ class AnytimeSearch:
 
     def _learn(self, standing: Standing, oof: Predictions, wave: Sequence[str], times: WaveTimes) -> None:
         self.costs.learn(oof, wave, times)
-        if oof.seconds is not None and not np.isnan(oof.seconds).all():
-            self.answer.saw_fit(float(np.nanmax(oof.seconds)))
+        self.answer.saw_fit(self.costs.longest_fit)
         standing.oof, standing.n_finished = oof, len(oof.configs)
         standing.n_dropped = int(np.any(oof.state == State.DROPPED, axis=(1, 2)).sum())
         standing.seconds = self.clock() - self.begin
@@ -215,11 +214,11 @@ class _Tell:
     """What `collect` calls while it works on a wave: it shows how far the search is, and ends it where a signal cannot."""
 
     def __init__(
-        self, search: AnytimeSearch, standing: Standing, wave: Sequence[str], left: Sequence[str], stop: Stop
+        self, search: AnytimeSearch, standing: Standing, wave: Sequence[str], later: float | None, stop: Stop
     ) -> None:
         self.search, self.standing, self.stop = search, standing, stop
         self.n_fitted = 0  # cells that this call fitted; the store had the others
-        self._begin, self._expected, self._later = search.clock(), search.seconds_of(wave), search.seconds_of(left)
+        self._begin, self._expected, self._later = search.clock(), search.seconds_of(wave), later
         self._first = self._last = self._begin  # when the first and the last cell were done
         self._n_first = 0  # cells that were done together with the first one
         self._n_wave, self._before = len(wave), standing.n_finished
@@ -241,8 +240,8 @@ class _Tell:
         standing.seconds = now - search.begin
         standing.n_finished = self._before + int(share * self._n_wave)
         rest = None if self._expected is None else self._expected * (1 - share)
-        if share > 0.1:  # what the wave itself shows counts for more, the further it is
-            shown = (now - self._begin) * (1 - share) / share
+        if done > self._n_first and share > 0.1:  # what the wave itself shows counts for more, the further it is
+            shown = (now - self._first) * (total - done) / (done - self._n_first)
             rest = shown if rest is None else share * shown + (1 - share) * rest
         search.expect(standing, None if rest is None or self._later is None else rest + self._later)
         search.watch(standing)

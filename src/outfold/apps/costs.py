@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..data.predictions import Predictions, State
 from ..fitting.configs import Configs
@@ -73,7 +74,8 @@ class Costs:
         self._kinds = {name: kind_of_model(pipeline) for name, pipeline in space.items()}
         self._spent: dict[str, Spent] = {}
         self._own = self._wall = 0.0
-        self.overhead = 0.0  # seconds that the last wave took beside its fits
+        self.longest_fit = 0.0  # of the configuration whose fits take longest
+        self.overhead = 0.0  # seconds that the last wave took beside its fits; 0 after the first one
 
     @property
     def known(self) -> bool:
@@ -85,17 +87,20 @@ class Costs:
         if oof.seconds is None:
             return
         mine = [oof.configs.index(name) for name in wave]
-        own = np.nansum(oof.seconds[mine], axis=(1, 2))
         n_timed, n_cells = np.isfinite(oof.seconds[mine]).sum(axis=(1, 2)), oof.seconds[0].size
+        one_fit = typical_seconds(oof.seconds[mine])
+        own = one_fit * n_timed
         for name, seconds, n in zip(wave, own.tolist(), n_timed.tolist(), strict=True):
             self._spent.setdefault(self._kinds[name], Spent(n_cells=n_cells)).add(seconds, n)
+        self.longest_fit = max(self.longest_fit, float(one_fit.max(initial=0.0)))
         n_done = int((oof.state[mine] == State.DONE).sum())
         if not times.n_fitted:  # what came from the store took no time now
             return
         total = float(own.sum())
         first = times.n_first * total / max(n_timed.sum(), 1)
         working = min(first + times.between, times.wall)
-        self.overhead = times.wall - working
+        # The first wave also makes the file, and loads what fits need.
+        self.overhead = 0.0 if self._wall == 0.0 else times.wall - working
         self._own += total * min(1.0, times.n_fitted / max(n_done, 1))
         self._wall += working
 
@@ -125,6 +130,15 @@ class Costs:
     def of(self, names: Sequence[str]) -> float | None:
         """Seconds for all of these; None if nothing was fitted yet."""
         return sum(self.of_config(name) or 0.0 for name in names) if self._spent else None
+
+
+def typical_seconds(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each configuration the median over its cells; the first fit of all also loads what later ones find there."""
+    flat = seconds.reshape(len(seconds), -1)
+    known = np.isfinite(flat).any(axis=1)
+    out = np.zeros(len(flat))
+    out[known] = np.nanmedian(flat[known], axis=1)
+    return out
 
 
 def _times(kind: str) -> float:

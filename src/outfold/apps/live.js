@@ -8,12 +8,13 @@ const clock = (s) => {
   return minutes < 60 ? `about ${minutes} min` : `about ${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };
 const show = (facts) => {
-  const { finished, dropped, all } = facts.configurations;
+  const { finished, dropped, all, expected } = facts.configurations;
   document.title = `${Math.floor(100 * finished / all)}% ${facts.title}`;
   put("title", facts.title);
   document.getElementById("bar").value = finished / all;
   put("configurations", `${finished.toLocaleString("en")} of ${all.toLocaleString("en")} finished` +
-    (dropped ? `, ${dropped.toLocaleString("en")} dropped early` : ""));
+    (dropped ? `, ${dropped.toLocaleString("en")} dropped early` : "") +
+    (expected != null && expected < all ? `; the budget is enough for about ${expected.toLocaleString("en")}` : ""));
   const age = Math.round((Date.now() - Date.parse(facts.updated)) / 1000);
   put("left", clock(facts.seconds_left === null ? null : facts.seconds_left - age));
   const best = facts.best;

@@ -143,6 +143,7 @@ class Live:
                 "finished": standing.n_finished,
                 "dropped": standing.n_dropped,
                 "all": standing.n_configs,
+                "expected": standing.n_expected,
             },
             "seconds": round(standing.seconds, 1),
             "seconds_left": None if standing.seconds_left is None else round(standing.seconds_left, 1),

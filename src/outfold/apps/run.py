@@ -78,6 +78,7 @@ def run(
     seeds: int = 1,
     explain: Say | None = None,
     command: str | None = None,
+    start: float | None = None,
     say: Say = lambda text: None,
     progress: bool = True,
 ) -> RunResult:
@@ -87,12 +88,14 @@ def run(
     that was stopped goes on from what the folder holds, also with a larger `space` or `budget`. The task is told from the target
     by default: text, bool and few distinct whole numbers are classes. `space` is the name of a ready space, a Python file with
     a function ``configs(X, y, task)``, or such a function. After `budget` seconds, Ctrl-C or SIGTERM the answer is for the
-    configurations that are finished. `explain` is called with what is going to be shared, `say` with every note a person
-    should read. `command` is what was typed to get here. `cluster` is the address of a Dask or Ray cluster that does the fits of
-    the search, or ``"local:4"``; None is what ``joblib.parallel_config`` says. The share `test` of the rows is left out of
-    everything and scored once. All other arguments are those of `collect`.
+    configurations that are finished. The budget begins at `start`, by ``time.monotonic()``; None is now. `explain` is called with
+    what is going to be shared, `say` with every note a person should read. `command` is what was typed to get here. `cluster` is
+    the address of a Dask or Ray cluster that does the fits of the search, or ``"local:4"``; None is what
+    ``joblib.parallel_config`` says. The share `test` of the rows is left out of everything and scored once. All other arguments
+    are those of `collect`.
     """
-    start, worked = monotonic(), thread_time()
+    began, worked = monotonic(), thread_time()
+    start = began if start is None else start
     if budget is not None and budget <= 0:
         raise invalid("budget", "must be more than 0 seconds", f"got {budget:g}")
     workers = connection(cluster)
@@ -118,8 +121,8 @@ def run(
         work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
         work |= {"seeds": seeds}
         options = {"positive": taken, "metric": chosen, "rule": rule, **work}
-        slowness = min((monotonic() - start) / max(thread_time() - worked, 0.01), _SLOWEST)
-        answer_time = AnswerTime(slowness, (plan.folds if importance else 0) + plan.has_test_part)
+        answer_time = AnswerTime((plan.folds if importance else 0) + plan.has_test_part)
+        answer_time.saw_work(monotonic() - began, thread_time() - worked)
         job = _Search(table, tried.configs, plan, options, folder, explain, answer_time, aggregate)
         live = Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress)
         with workers:
@@ -139,8 +142,6 @@ def run(
     return result
 
 
-# A machine that was slower than this until now had to load libraries from a slow disk, which it does once.
-_SLOWEST = 10.0
 _WRITING = "Outfold is writing the answer; press Ctrl-C again to stop without one"
 _NOT_WRITTEN = (
     "no answer was written, and the files of an earlier answer did not change. All fits are kept: run the same command to go on, "

@@ -45,6 +45,11 @@ class Waves:
         """The names that are still to come."""
         return [name for wave in (*self._fixed, *self._blocks) for name in wave]
 
+    @property
+    def most(self) -> int:
+        """In how many waves they come at most."""
+        return len(self._fixed) + len(self._blocks)
+
     def take(self, seconds: float, cost: Cost, time_left: float | None = None) -> list[str]:
         """The next wave: as many whole blocks as these seconds allow, and at least one.
 

@@ -13,11 +13,13 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any
 
 from .._version import __version__
 from ..exceptions import InputError, OutfoldError
 from ..formatting import clean
+from .clock import LOADED
 from .commands import add_commands
 from .options import CommandParser
 
@@ -40,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser, run_parser = build_parser()
     try:
         args = parser.parse_args(argv)
+        args.began = LOADED if argv is None else monotonic()  # whoever gives arguments has loaded this long before
         args.typed = shlex.join(["outfold", *(sys.argv[1:] if argv is None else argv)])
     except SystemExit as stop:  # argparse has printed what is wrong, or the help
         return int(stop.code or FINE)

@@ -153,6 +153,7 @@ def _run(args: argparse.Namespace) -> int:
         dialect=dialect_options(args),
         threshold=_threshold(args.threshold),
         command=args.typed,
+        start=args.began,
         share=False if args.share == "none" else args.share,
         explain=_print_to_stderr if args.explain else None,
         say=lambda text: _print_to_stderr(f"note: {text}"),
