@@ -116,7 +116,7 @@ _SOURCES = {name: module for module, names in _NAMES.items() for name in names}
 
 register_methods(
     join="outfold.data.joining.join_predictions",
-    scores="outfold.metrics._scoring.cell_scores",
+    scores="outfold.metrics._cell_scores.cell_scores",
     leaderboard="outfold.select.leaderboard",
     selection="outfold.select.selected",
     criterion="outfold.select.criterion_of",

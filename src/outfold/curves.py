@@ -27,7 +27,8 @@ from .fitting.configs import grid
 from .fitting.data import Rows
 from .fitting.job import Job, Options, make_job
 from .metrics import Metric, MetricLike
-from .metrics._scoring import Scoring, bind, cell_scores, recorded_metric, selecting, standard_errors
+from .metrics._cell_scores import cell_scores
+from .metrics._scoring import Scoring, bind, recorded_metric, selecting, standard_errors
 from .progress import Mode
 from .results import CurveLine, LearningCurve, PowerLaw, ValidationCurve
 from .select import choose, one_standard_error

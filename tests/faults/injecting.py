@@ -41,7 +41,16 @@ CELLS = {
     "bootstrap": 72,
     "SelectCV": 40,
     "run": 32,
+    "Dask": 48,
 }
+# Faults with worker processes, the first of them in every run: modes hand out work in different ways.
+_KINDS_BESIDE = ("kill worker", "kill driver", "terminate driver", "interrupt group", "kill group", "folder removed")
+_MODES_BESIDE = ("plain", "drop", "inner", "Dask")
+_FIRST_BESIDE = [
+    *zip(_KINDS_BESIDE, ("plain", "drop", "inner") * 2, strict=True),
+    ("kill worker", "Dask"),
+    ("kill driver", "Dask"),
+]
 STORES = {"run": "search.oof"}
 
 
@@ -197,18 +206,18 @@ WORDS = {
 }
 
 
-def faults(n: int, seed: int = 0, with_workers: int = 6) -> Iterator[Fault]:
+def faults(n: int, seed: int = 0, with_workers: int = 8) -> Iterator[Fault]:
     """So many faults: every kind in every mode in turn, and some of them with worker processes."""
     rng = np.random.default_rng(seed)
-    alone = [(kind, mode) for kind, mode in product(HAPPENS, CELLS) if kind != "kill worker"]
+    alone = [(kind, mode) for kind, mode in product(HAPPENS, CELLS) if kind != "kill worker" and mode != "Dask"]
     for i in range(n - with_workers):
         if i % len(alone) == 0:
             order = rng.permutation(len(alone))
         yield Fault(*alone[order[i % len(alone)]], 1, i)
-    beside = ("kill worker", "kill driver", "terminate driver", "interrupt group", "kill group", "folder removed")
+    others = [pair for pair in product(_KINDS_BESIDE, _MODES_BESIDE) if pair not in _FIRST_BESIDE]
+    beside = [*_FIRST_BESIDE, *others]
     for i in range(with_workers):
-        # `plain` and `drop` hand out work in different ways.
-        yield Fault(beside[i % len(beside)], ("plain", "drop", "inner")[i % 3], 2, n + i)
+        yield Fault(*beside[i % len(beside)], 2, n + i)
 
 
 # -- what must hold -------------------------------------------------------------------------------------

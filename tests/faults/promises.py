@@ -13,7 +13,7 @@ from typing import Any
 
 RESULTS = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "promises.md"
-IN_CI, IN_ALL = 62, 500
+IN_CI, IN_ALL = 64, 500
 HEADING = "## The last run\n"
 
 

@@ -23,6 +23,7 @@ def warm(scripts):
     """Processes that have imported what the work needs."""
     pytest.importorskip("skops.io", reason="skops is not installed (outfold[model])")
     pytest.importorskip("pandas", reason="pandas is not installed (outfold[frames])")
+    pytest.importorskip("distributed", reason="distributed is not installed (outfold[dask])")
     scripts.warm_up(WORK)
     return scripts
 

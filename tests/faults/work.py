@@ -75,8 +75,17 @@ def run(folder: Path, n_jobs: int) -> of.Predictions:
     return of.load(folder / "run.oof")
 
 
+def on_dask(folder: Path, n_jobs: int) -> of.Predictions:
+    """On a Dask cluster of processes of this machine."""
+    from outfold.apps.clusters import connection
+
+    with connection(f"local:{n_jobs}"):
+        return collected()(folder, n_jobs)
+
+
 MODES: dict[str, Callable[[Path, int], of.Predictions]] = {
     "plain": collected(),
+    "Dask": on_dask,
     "drop": collected(drop=of.drop.Bootstrap(0.95, 15, 100), plan=of.Plan(folds=4, repeats=3)),
     "repeats auto": collected(
         repeats="auto", stop=of.stability.Fixed(3), max_repeats=4, drop=True, plan=of.Plan(folds=4)
@@ -137,7 +146,7 @@ def sabotaged(fault: str, after: int) -> None:
 
 def warm_up() -> None:
     """Import what the modes need at some time, so that copies of this process have it."""
-    for name in ("outfold.search", "numba", "skops.io", "pyarrow.pandas_compat"):
+    for name in ("outfold.search", "numba", "skops.io", "pyarrow.pandas_compat", "distributed"):
         if importlib.util.find_spec(name.partition(".")[0]) is not None:
             importlib.import_module(name)
 

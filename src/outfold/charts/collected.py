@@ -13,7 +13,9 @@ from ..arguments import check_count, is_number
 from ..data.predictions import Predictions, State
 from ..exceptions import invalid
 from ..metrics import Metric, MetricLike
-from ..metrics._scoring import alone, bind, cell_scores, recorded_metric
+from ..metrics._cell_scores import cell_scores
+from ..metrics._keeping import alone
+from ..metrics._scoring import bind, recorded_metric
 from ..requirements import check_predictions
 from ..results import CurveLine, LearningCurve, Stability, ValidationCurve
 from . import description as chart

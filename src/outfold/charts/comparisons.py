@@ -13,7 +13,7 @@ from ..arguments import check_count
 from ..data.predictions import Predictions
 from ..data.scores import FoldScores
 from ..metrics import MetricLike
-from ..metrics._scoring import fold_scores
+from ..metrics._cell_scores import fold_scores
 from ..results import Comparison, Comparisons, Flips, Power, Ranking, TiedSet
 from ..results._diagram import cd_lines
 from . import description as chart

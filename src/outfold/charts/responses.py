@@ -20,7 +20,8 @@ from ..data.predictions import Predictions
 from ..data.target import Target
 from ..exceptions import NeedError, invalid
 from ..metrics._baseline import baseline
-from ..metrics._scoring import Scoring, alone, bind, kept, sample_bootstrap
+from ..metrics._keeping import alone, kept
+from ..metrics._scoring import Scoring, bind, sample_bootstrap
 from ..requirements import check_predictions
 from ..results import Estimate
 from ..stats import rank_metrics

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..data.predictions import Predictions
 from ..exceptions import NeedError
-from ..metrics._scoring import Scoring, alone
+from ..metrics._keeping import alone
+from ..metrics._scoring import Scoring
 from . import description as chart
 
 Floats = NDArray[np.float64]

@@ -19,7 +19,8 @@ from ..estimate._default import corrected
 from ..exceptions import InputError, NeedError
 from ..metrics import Metric, MetricLike
 from ..metrics._baseline import baseline
-from ..metrics._scoring import alone, selecting
+from ..metrics._keeping import alone
+from ..metrics._scoring import selecting
 from ..results import Baseline, Estimate, Selection, TiedSet
 from ..stats.kernels import Floats
 

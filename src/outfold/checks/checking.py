@@ -13,7 +13,7 @@ from ..data.predictions import Predictions
 from ..docstrings import fill_common
 from ..exceptions import got, invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import kernels_kept
+from ..metrics._keeping import kernels_kept
 from ..requirements import check_predictions
 from ..results import SEVERITIES, Checks, Finding, Severity
 from ..select import RuleLike

@@ -17,7 +17,7 @@ from ..exceptions import NeedError, got, invalid
 from ..formatting import compact, count, interval, number, pvalue, seconds
 from ..metrics import Metric
 from ..metrics._baseline import class_shares, majority
-from ..metrics._scoring import alone
+from ..metrics._keeping import alone
 from ..metrics._units import UnitValues, allowance_of, degrees_of_freedom, design_of, unit_values
 from ..stats import training
 from ..stats.paired import student

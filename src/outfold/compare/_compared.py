@@ -19,7 +19,8 @@ from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores
 from ..exceptions import InputError, NeedError, invalid
 from ..metrics import Metric, MetricLike
-from ..metrics._scoring import Scoring, bind, fold_scores, recorded_metric, selecting
+from ..metrics._cell_scores import fold_scores
+from ..metrics._scoring import Scoring, bind, recorded_metric, selecting
 from ..requirements import of_search
 from ..select import best, choose, recorded_rule
 

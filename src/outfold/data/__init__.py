@@ -14,7 +14,7 @@ _PROVIDERS: dict[str, str] = {}
 
 
 def register_methods(**providers: str) -> None:
-    """Register the function that does the work of a method, as ``scores="outfold.metrics._scoring.cell_scores"``."""
+    """Register the function that does the work of a method, as ``scores="outfold.metrics._cell_scores.cell_scores"``."""
     _PROVIDERS.update(providers)
 
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .cells import check_parts
 from .predictions import Predictions
+
+# Predictions that are read at once, of those that come in parts.
+_AT_ONCE = 1 << 21
+
+T = TypeVar("T")
 
 
 class Numbers(Protocol):
@@ -26,6 +34,9 @@ class Numbers(Protocol):
 
     def part(self, part: tuple[Any, ...]) -> Numbers:
         """Those of some repeats, or of some configurations in all repeats, given as an index of the array."""
+
+    def opened(self) -> AbstractContextManager[Numbers]:
+        """The same, of a file that stays open for who reads several parts."""
 
 
 class StoredPredictions(Predictions):
@@ -67,6 +78,11 @@ class StoredPredictions(Predictions):
         """The models' own labels."""
         return self._read.labels
 
+    def _in_memory(self, configs: Sequence[int] | NDArray[np.intp]) -> Predictions:
+        """Some configurations, which have been read."""
+        some = self.sel(config=[int(i) for i in configs])
+        return some._read if isinstance(some, StoredPredictions) and _is_unread(some) else some
+
     def _with_cells(self, part: tuple[Any, ...], **others: Any) -> Predictions:
         if _is_unread(self) and len({*part[-1]}) == len(part[-1]):
             return StoredPredictions.of(self._numbers.part(part), self._known | others)
@@ -80,3 +96,22 @@ def _is_unread(oof: Predictions) -> bool:
 def outputs_of(oof: Predictions) -> tuple[int, ...]:
     """(K,) outputs for each sample, or () for one; predictions that are in a file stay there."""
     return (oof.__dict__["_numbers"] if _is_unread(oof) else oof.data).shape[3:]
+
+
+def comes_in_parts(oof: Predictions) -> bool:
+    """Whether the predictions are in a file, and too many to be read at once."""
+    return _is_unread(oof) and math.prod(oof.__dict__["_numbers"].shape) > _AT_ONCE
+
+
+def of_parts(
+    oof: Predictions, configs: Sequence[int] | NDArray[np.intp], work: Callable[[slice, Predictions], T]
+) -> list[T]:
+    """What `work` makes of some of these configurations at a time: it gets which ones, and predictions that nobody else holds."""
+    r, _, *others = oof.__dict__["_numbers"].shape
+    # Never one alone among several, which kernels take in another way.
+    n = max(min(-(-len(configs) * r * math.prod(others) // _AT_ONCE), len(configs) // 2), 1)
+    ends = [len(configs) * i // n for i in range(n + 1)]
+    with oof.__dict__["_numbers"].opened() as numbers:
+        own = object.__new__(StoredPredictions)
+        own.__dict__.update(oof.__dict__, _numbers=numbers)
+        return [work(slice(*part), own._in_memory(configs[slice(*part)])) for part in pairwise(ends)]

@@ -18,15 +18,8 @@ from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import NeedError, invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import (
-    Aggregate,
-    Scoring,
-    group_notes,
-    kernels_kept,
-    recorded_metric,
-    sample_bootstrap,
-    selecting,
-)
+from ..metrics._keeping import kernels_kept
+from ..metrics._scoring import Aggregate, Scoring, group_notes, recorded_metric, sample_bootstrap, selecting
 from ..requirements import requires
 from ..results import Estimate, Selection
 from ..select import RuleLike, recorded_rule

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.predictions import Predictions
 from ..metrics import MetricLike
-from ..metrics._scoring import Aggregate, kernels_kept, sample_bootstrap, selecting
+from ..metrics._keeping import kernels_kept
+from ..metrics._scoring import Aggregate, sample_bootstrap, selecting
 from ..requirements import Requirement, check_requirements
 from ..results import Calibration, Interval
 from ..select import RuleLike, recorded_rule

@@ -12,7 +12,8 @@ import numpy as np
 from .. import intervals
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError, NeedError, got, invalid
-from ..metrics._scoring import Scoring, alone
+from ..metrics._keeping import alone
+from ..metrics._scoring import Scoring
 from ..metrics._units import UnitValues, unit_values
 from ..requirements import Requirement, Requirements, check_requirements, in_words, met
 from ..results import Interval

@@ -16,7 +16,8 @@ from ..data.predictions import Predictions
 from ..data.scores import is_time_series
 from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import Aggregate, Scoring, bind, group_notes, kept, kernels_kept, sample_bootstrap, selecting
+from ..metrics._keeping import kept, kernels_kept
+from ..metrics._scoring import Aggregate, Scoring, bind, group_notes, sample_bootstrap, selecting
 from ..requirements import Requirement, requires
 from ..results import AtThreshold, Selection, Share
 from ..select import RuleLike, recorded_rule

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -30,8 +28,10 @@ from .values import loads, texts, unpack, whole_numbers
 
 # More folds than samples make no sense but a few.
 _MOST_FOLDS = 1000
-# A query names at most this many repeats or configurations. Of more, it reads all, and the others are passed over.
+# A query names at most this many configurations. Of more, it reads all, and the others are passed over.
 _MOST_NAMED = 5000
+# Numbers that are put in order at once.
+_AT_ONCE = 1 << 21
 Connect = Callable[[], AbstractContextManager[sqlite3.Connection]]
 Columns = list[tuple[Any, ...]]
 
@@ -261,8 +261,8 @@ class _Block:
     def arrays(self, db: sqlite3.Connection, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields ``data`` and ``labels`` of predictions whose other fields are known."""
         into = _Arrays(self, fields)
-        for (r, k), rows in groupby(db.execute(self._query(), (self.name,)), key=itemgetter(0, 1)):
-            into.put(r, k, rows)
+        for r in range(self.shape[0]):
+            into.read(db, r)
         into.check_all_read()
         return {"data": into.data, "labels": into.labels}
 
@@ -274,17 +274,16 @@ class _Block:
             return replace(self, shape=shape, repeats=_of(self.repeats, index))
         return replace(self, shape=shape, configs=_of(self.configs, index))
 
-    def _query(self) -> str:
-        wanted = "".join(
-            f" AND {column} IN ({', '.join(map(str, positions))})"
-            for column, positions in (("repeat", self.repeats), ("config", self.configs))
-            if positions is not None and len(positions) <= _MOST_NAMED
-        )
+    def query(self, positions: NDArray[np.intp]) -> str:
+        """The statement for the cells of one fold, of these configurations and perhaps of some between them."""
+        low, high = int(positions.min()), int(positions.max())
+        named = high - low >= len(positions) <= _MOST_NAMED
+        wanted = f" AND config IN ({', '.join(map(str, positions.tolist()))})" if named else ""
         scores = "scores" if self.version >= schema.WITH_SCORES else "NULL"
         tables = "cells" if self.version < schema.WITH_DIGEST else "cells LEFT JOIN numbers ON id = numbers"
         return (
-            f"SELECT repeat, fold, config, predictions, labels, checksum, {scores} FROM {tables} "
-            f"WHERE block = ? AND state = 'done'{wanted} ORDER BY repeat, fold, config"
+            f"SELECT config, predictions, labels, checksum, {scores} FROM {tables} WHERE block = ? AND repeat = ? "
+            f"AND fold = ? AND state = 'done' AND config BETWEEN {low} AND {high}{wanted} ORDER BY config"
         )
 
 
@@ -298,38 +297,54 @@ class _Arrays:
     def __init__(self, block: _Block, fields: Mapping[str, Any]) -> None:
         block.room.afford(block.n_bytes)
         coded = fields["response"] == "label"
-        self.data = np.full(block.shape, -1, dtype=np.intp) if coded else np.full(block.shape, np.nan)
+        self._nothing = -1 if coded else np.nan
+        self.data = np.empty(block.shape, dtype=np.intp if coded else np.float64)
         self.labels: NDArray[np.intp] | None = None
         self._block = block
         self._folds, self._configs = fields["folds"], fields["configs"]
-        self._done, self._n_read = int(np.sum(fields["state"] == State.DONE)), 0
-        self._row_of = {c: i for i, c in enumerate(block.configs)} if block.configs is not None else None
-        self._column_of = {r: i for i, r in enumerate(block.repeats)} if block.repeats is not None else None
+        self._is_done, self._n_read = fields["state"] == State.DONE, 0
+        self._repeats = range(block.shape[0]) if block.repeats is None else block.repeats
+        self._positions = np.arange(block.shape[1]) if block.configs is None else np.array(block.configs, dtype=np.intp)
 
-    def put(self, repeat: int, fold: int, rows: Any) -> None:
-        """The cells of one fold, of which some may not be wanted."""
-        if self._column_of is not None and repeat not in self._column_of:
-            return
-        r = repeat if self._column_of is None else self._column_of[repeat]
-        held_out = np.flatnonzero(self._folds[:, r] == fold)
-        done: list[Any] = []
-        blobs = []
-        for _, _, config, blob, labels, checksum, scores in rows:
-            if self._row_of is not None and config not in self._row_of:
+    def read(self, db: sqlite3.Connection, r: int) -> None:
+        """The cells of one repeat, of some configurations at a time."""
+        order = np.argsort(self._folds[:, r], kind="stable")
+        ranked, place = self._folds[order, r], np.empty_like(order)
+        place[order] = np.arange(len(order))
+        size = max(_AT_ONCE // math.prod(self.data.shape[2:]), 1)
+        for start in range(0, len(self._positions), size):
+            part = slice(start, start + size)
+            own = self._positions[part]
+            # Cells come fold by fold. Put together so, and in the order of the samples then, they pass through the cache once.
+            values = np.full((len(own), *self.data.shape[2:]), self._nothing, dtype=self.data.dtype)
+            query, row_of = self._block.query(own), {int(c): i for i, c in enumerate(own)}
+            for fold in np.flatnonzero(self._is_done[part, r].any(axis=0)).tolist():
+                samples = slice(*np.searchsorted(ranked, [fold, fold + 1]))
+                rows = db.execute(query, (self._block.name, self._repeats[r], fold))
+                done, blobs = self._take(rows, row_of, (r, fold, start), order[samples])
+                numbers = np.frombuffer(b"".join(blobs), dtype="<i4" if self.data.dtype.kind == "i" else "<f8")
+                values[done, samples] = numbers.reshape(len(done), len(order[samples]), *self.data.shape[3:])
+            self.data[r, part] = np.take(values, place, axis=1)
+
+    def _take(
+        self, rows: Any, row_of: dict[int, int], at: tuple[int, int, int], samples: NDArray[np.intp]
+    ) -> tuple[list[int], list[bytes]]:
+        """Which of the wanted configurations have a cell of a fold, and the numbers of these cells, which are checked."""
+        done, blobs = [], []
+        r, fold, start = at
+        for config, blob, labels, checksum, scores in rows:
+            if config not in row_of:
                 continue
-            c = config if self._row_of is None else self._row_of[config]
+            c = row_of[config]
             if blob is None or schema.checksum(blob, labels, scores) != checksum:
-                raise ValueError(
-                    f"the predictions of {self._configs[c]!r} in repeat {repeat}, fold {fold} have changed"
-                )
+                cell = f"{self._configs[start + c]!r} in repeat {self._repeats[r]}, fold {fold}"
+                raise ValueError(f"the predictions of {cell} have changed")
             if labels is not None:
-                self._put_labels(r, c, held_out, labels)
+                self._put_labels(r, start + c, samples, labels)
             done.append(c)
             blobs.append(blob)
-        dtype = "<i4" if self.data.dtype.kind == "i" else "<f8"
-        values = np.frombuffer(b"".join(blobs), dtype=dtype)
-        self.data[r][np.ix_(done, held_out)] = values.reshape(len(done), len(held_out), *self.data.shape[3:])
         self._n_read += len(done)
+        return done, blobs
 
     def _put_labels(self, repeat: int, config: int, rows: NDArray[np.intp], blob: bytes) -> None:
         """The labels of a cell that are not the cut of its predictions."""
@@ -343,7 +358,7 @@ class _Arrays:
 
     def check_all_read(self) -> None:
         """Each cell that the table calls done has been there, once."""
-        if self._n_read != self._done:
+        if self._n_read != self._is_done.sum():
             raise ValueError("cells that are there twice or not at all")
 
 
@@ -366,3 +381,8 @@ class _StoredNumbers:
 
     def part(self, part: tuple[Any, ...]) -> _StoredNumbers:
         return _StoredNumbers(self._block.part(part), self._connect)
+
+    @contextmanager
+    def opened(self) -> Iterator[_StoredNumbers]:
+        with self._connect() as db:
+            yield _StoredNumbers(self._block, lambda: nullcontext(db))

@@ -38,17 +38,18 @@ def what_counts(
     return candidates, cells, used, _notes_on_missing(oof, candidates, cells)
 
 
-def with_losses(
-    oof: Predictions, losses: NDArray[np.float64], candidates: NDArray[np.intp], used: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], tuple[Note, ...]]:
-    """The candidates that give survival curves, whose losses are known wherever they count; and how many do not."""
-    lacks = np.isnan(losses[:, candidates]) & used.T[:, None]
-    kept = candidates[~lacks.any(axis=(0, 2))]
-    n = len(candidates) - len(kept)
-    if not len(kept):
+def curveless(losses: NDArray[np.float64], used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(C,) True for configurations that lack a survival curve where they count, by their (R, C, N) losses."""
+    return np.asarray((np.isnan(losses) & used.T[:, None]).any(axis=(0, 2)))
+
+
+def with_curves(candidates: NDArray[np.intp], lack: NDArray[np.bool_]) -> tuple[NDArray[np.intp], tuple[Note, ...]]:
+    """The candidates that lack no survival curve, and how many do."""
+    n = int(lack.sum())
+    if n == len(candidates):
         raise NeedError("no configuration gives survival curves", remedy="Use the metric concordance.")
     text = f"{count(n, 'configuration gives', 'configurations give')} no survival curve and cannot be selected by it."
-    return kept, (Note("OF223", text),) if n else ()
+    return candidates[~lack], (Note("OF223", text),) if n else ()
 
 
 def running(oof: Predictions) -> NDArray[np.intp]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, get_args
 
@@ -18,15 +16,15 @@ from ..data.cells import cut_labels
 from ..data.criterion import Aggregate as Aggregate
 from ..data.criterion import LostFunction
 from ..data.notes import Note
-from ..data.predictions import Predictions, State
-from ..data.scores import FoldScores, layout, split_sizes
-from ..data.target import Target
+from ..data.predictions import Predictions
+from ..data.stored import comes_in_parts, of_parts
 from ..exceptions import NeedError, invalid
 from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel, in_rows, is_compact
 from ..stats.rank_metrics import midranks
-from ..stats.resampling import BootstrapDraws, blocks, without_each
+from ..stats.resampling import BootstrapDraws, block_size, blocks, without_each
 from . import Metric, MetricLike
-from ._candidates import what_counts, with_losses
+from ._candidates import curveless, running, what_counts, with_curves
+from ._keeping import is_keeping, kept, kept_draw, kept_draws, known, nothing_kept
 from ._lookup import check_direction
 
 # Units left out one by one for the acceleration of a bootstrap; more are left out in as many parts.
@@ -40,52 +38,13 @@ _KEPT_SCORES = 1 << 21
 # More predictions than this are turned into labels and losses some configurations at a time.
 _LARGE = 1 << 22
 
-_KEPT: ContextVar[dict[Any, Any] | None] = ContextVar("kept", default=None)
-
 T = TypeVar("T")
 Sums = tuple[Floats, NDArray[np.intp]]
-
-
-@contextmanager
-def kernels_kept() -> Iterator[None]:
-    """While this lasts, whoever scores the same predictions by the same metric shares responses, kernels and scores."""
-    if _KEPT.get() is not None:
-        yield
-        return
-    token = _KEPT.set({})
-    try:
-        yield
-    finally:
-        _KEPT.reset(token)
 
 
 def _kept_property(make: Callable[[Any], T]) -> cached_property[T]:
     """A property that is made once for all who score the same candidates by the same metric, while `kernels_kept`."""
     return cached_property(lambda self: self._shared(make.__name__, lambda: make(self)))
-
-
-def kept(oof: Predictions, key: Any, make: Callable[[], T]) -> T:
-    """What is made of the predictions, once while `kernels_kept` and every time otherwise."""
-    made = _KEPT.get()
-    if made is None:
-        return make()
-    full = (id(oof), key)
-    if full not in made:
-        made[full] = (oof, make())  # the predictions stay alive, so that no other ones get their id
-    found: T = made[full][1]
-    return found
-
-
-def _kept_draw(weights: NDArray[Any]) -> tuple[int, ...] | None:
-    """Which of the draws that are kept these weights are; None if they are none of them."""
-    made = _KEPT.get()
-    draws = {} if made is None else made.get("draws", {})
-    return next((key for key, counts in draws.items() if counts is weights), None)
-
-
-def alone(oof: Predictions, config: str) -> Predictions:
-    """The predictions of one configuration."""
-    return kept(oof, ("alone", config), lambda: oof.sel(config=config))
 
 
 class Part(NamedTuple):
@@ -100,7 +59,16 @@ class Part(NamedTuple):
 
 
 def _scores_of(parts: list[Part], weights: NDArray[Any]) -> list[Floats]:
+    """(b, C) for each part; kernels that need more memory than the weights get a block of draws at a time."""
+    size = block_size(weights.shape[1])
+    if len(weights) > size and not _are_compact(parts):
+        found = [_scores_of(parts, weights[draws]) for draws in blocks(len(weights), size)]
+        return [np.concatenate(scores) for scores in zip(*found, strict=True)]
     return [part.kernel.scores(part.of(weights)) for part in parts]
+
+
+def _are_compact(parts: list[Part]) -> bool:
+    return all(is_compact(part.kernel) for part in parts)
 
 
 # What a scoring is made from; the rest is computed from these.
@@ -113,6 +81,8 @@ class Scoring:
     Candidates are the configurations without a dropped or failed cell, by their positions. The (repeat, fold) cells that count
     are those that all candidates have done, so that all are judged on the same samples (incomplete CV, hold-out). Rows are the
     samples with a prediction that counts, the columns of every weight matrix. Notes say what was left out, and why.
+
+    Predictions that are in a file and too many to be read at once are read, scored and forgotten some candidates at a time.
     """
 
     at_once = False  # whether a pooled score is one of all repeats, and not the mean of one for each
@@ -125,18 +95,50 @@ class Scoring:
         self.candidates, self.cells, self._used, self.notes = kept(oof, "counts", lambda: what_counts(oof))
         self.rows = np.flatnonzero(self._used.any(axis=1))
         if self.metric.needs == "losses":
-            self.candidates, lacking = with_losses(oof, self._data, self.candidates, self._used)
+            lack = self._of_each(lambda own: curveless(own._data[:, own.candidates], own._used))
+            self.candidates, lacking = with_curves(self.candidates, np.concatenate(lack))
             self.notes = (*self.notes, *lacking)
 
     @property
     def _data(self) -> NDArray[Any]:
         """(R, C, N) or (R, C, N, K) the predictions as the metric needs them."""
-        return self._raw if self._cut is None and self._raw.dtype != np.float32 else bind(self.oof, self.metric)[1]
+        if self._raw is None or self._cut is not None or self._raw.dtype == np.float32:
+            return bind(self.oof, self.metric)[1]
+        return self._raw
 
     @property
     def compact(self) -> bool:
-        """Whether scores of many large draws take little more memory than the draws."""
-        return all(is_compact(part.kernel) for part in self._parts)
+        """Whether many large draws may come at once: kernels take little more memory, or are made anew each time."""
+        return self._raw is None or _are_compact(self._parts)
+
+    # -- predictions in a file --------------------------------------------------------------------------
+
+    def _of_each(self, work: Callable[[Scoring], T]) -> list[T]:
+        """What `work` makes of the candidates: of all at once, or of some at a time where predictions are in a file."""
+        if self._raw is not None:
+            return [work(self)]
+        return self._of_parts(lambda _, own: work(own))
+
+    def _of_parts(self, work: Callable[[slice, Scoring], T]) -> list[T]:
+        """What `work` makes of some candidates at a time, whose predictions are read from the file and then forgotten."""
+
+        def of_part(part: slice, oof: Predictions) -> T:
+            own = self.only(np.arange(part.start, part.stop))
+            _, raw, cut = _bind_late(oof, self.metric)
+            own.__dict__ |= {"oof": oof, "candidates": np.arange(oof.n_configs), "_raw": raw, "_cut": cut}
+            return work(part, own)
+
+        with nothing_kept():
+            return of_parts(self.oof, self.candidates, of_part)
+
+    def _part_scores(self, weights: NDArray[Any]) -> list[Floats]:
+        """(b, C) for each part."""
+        return self._scores_of_each(lambda own: _scores_of(own._parts, weights))
+
+    def _scores_of_each(self, work: Callable[[Scoring], list[Floats]]) -> list[Floats]:
+        """The same lists of (b, C) scores, whether the candidates come together or not."""
+        found = self._of_each(work)
+        return found[0] if len(found) == 1 else [np.concatenate(same, axis=1) for same in zip(*found, strict=True)]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -177,13 +179,19 @@ class Scoring:
 
     def within(self, low: float, high: float) -> bool:
         """Whether all predictions that count lie between these."""
+        return all(self._of_each(lambda own: own._within(low, high)))
+
+    def _within(self, low: float, high: float) -> bool:
         parts = [self._slice(r, np.flatnonzero(self._used[:, r])) for r in self._repeats]
         return all(bool(part.min() >= low and part.max() <= high) for part in parts)
 
     def values(self) -> list[NDArray[Any]] | None:
         """(C, n) what a pointwise metric is the mean of, for every repeat; None for a set-valued metric."""
         values = self.metric.values
-        return None if values is None else [self._values(values, r) for r in self._repeats]
+        if values is None:
+            return None
+        found = self._of_each(lambda own: [own._values(values, r) for r in self._repeats])
+        return found[0] if len(found) == 1 else [np.concatenate(same) for same in zip(*found, strict=True)]
 
     def equal_weights(self) -> NDArray[np.uint8]:
         """One weighting, every sample once."""
@@ -193,18 +201,15 @@ class Scoring:
         """(b, C) the metric of every candidate under every weighting."""
         if weights is None:
             return self._over_parts(self._own_parts).copy()
-        draw = _kept_draw(weights)
+        draw = kept_draw(weights)
         if draw is None or len(weights) * len(self.candidates) > _KEPT_SCORES:
-            return self._over_parts(_scores_of(self._parts, weights))
-        return self._shared(
-            f"drawn {self._way} {draw}", lambda: self._over_parts(_scores_of(self._parts, weights))
-        ).copy()
+            return self._over_parts(self._part_scores(weights))
+        return self._shared(f"drawn {self._way} {draw}", lambda: self._over_parts(self._part_scores(weights))).copy()
 
     def known(self, weights: NDArray[Any]) -> Floats | None:
         """The scores under a kept draw that were asked for before, not to be written to; None where there are none."""
-        made, draw = _KEPT.get(), _kept_draw(weights)
-        found = None if made is None else made.get((id(self.oof), self._key(f"drawn {self._way} {draw}")))
-        return None if found is None else found[1]
+        found: Floats | None = known(self.oof, self._key(f"drawn {self._way} {kept_draw(weights)}"))
+        return found
 
     def _over_parts(self, scores: list[Floats]) -> Floats:
         out = self._mean(scores)
@@ -218,11 +223,21 @@ class Scoring:
         """The scores of the parts on all samples, which everything asks for."""
         if self.aggregate == "fold" and (self.metric.values is not None or self.metric.needs == "live"):
             return list(np.moveaxis(self.fold_scores(), -1, 0))
-        return self._shared(f"own {self._way}", lambda: _scores_of(self._parts, self.equal_weights()))
+        return self._shared(f"own {self._way}", lambda: self._part_scores(self.equal_weights()))
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> Floats:
         """(b,) the metric of candidate chosen[i] under weights[i]."""
-        return self._mean([part.kernel.paired(part.of(weights), chosen) for part in self._parts])
+        if self._raw is not None:
+            return self._mean([part.kernel.paired(part.of(weights), chosen) for part in self._parts])
+        used, at = np.unique(chosen, return_inverse=True)
+        out = np.empty(len(chosen))
+
+        def score(part: slice, own: Scoring) -> None:
+            mine = np.flatnonzero((at >= part.start) & (at < part.stop))
+            out[mine] = own.paired(weights[mine], at[mine] - part.start)
+
+        self.only(used)._of_parts(score)
+        return out
 
     def fold_scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C, cells) the metric of every candidate in every cell that counts."""
@@ -233,8 +248,12 @@ class Scoring:
             sums, sizes = self._cell_sums
             return (sums / sizes)[None]
         if weights is None:
-            return np.stack(self._shared("own fold", lambda: _scores_of(self._by_cell, self.equal_weights())), axis=-1)
-        return np.stack(_scores_of(self._by_cell, weights), axis=-1)
+            return np.stack(self._shared("own fold", lambda: self._cells_under(self.equal_weights())), axis=-1)
+        return np.stack(self._cells_under(weights), axis=-1)
+
+    def _cells_under(self, weights: NDArray[Any]) -> list[Floats]:
+        """(b, C) for each cell that counts."""
+        return self._scores_of_each(lambda own: _scores_of(own._by_cell, weights))
 
     def undefined(self) -> tuple[int, int]:
         """How many of how many parts of the mean over repeats, or folds, are undefined for every candidate."""
@@ -258,6 +277,10 @@ class Scoring:
     @_kept_property
     def _cell_sums(self) -> Sums:
         """(C, cells) what each cell adds to a mean, and (cells,) its samples: kernels, made for many weightings, cost more."""
+        found = self._of_each(lambda own: own._sums_of_cells())
+        return np.concatenate([sums for sums, _ in found]), found[0][1]
+
+    def _sums_of_cells(self) -> Sums:
         assert self.metric.values is not None
         return self._joined([self._sums_of(r, self._values(self.metric.values, r)) for r in self._repeats])
 
@@ -366,7 +389,7 @@ class Scoring:
         for r in repeats:
             own = self._values(values, r)
             total = total + (own.astype(np.int64) if own.dtype.kind in "biu" else own)
-            if _KEPT.get() is not None:  # the values are at hand, and folds will be asked for
+            if is_keeping():  # the values are at hand, and folds will be asked for
                 sums.append(self._sums_of(r, own))
         if sums:
             self._shared("_cell_sums", lambda: self._joined(sums))
@@ -410,16 +433,17 @@ class Scoring:
 
     def _slice(self, repeat: int, rows: NDArray[np.intp], part: slice = slice(None)) -> NDArray[Any]:
         """The predictions of a part of the candidates, copied only where they must be."""
+        assert self._raw is not None
         every, who = self._raw[repeat], self.candidates
         out: NDArray[Any] = every[part] if np.array_equal(who, np.arange(len(every))) else every[who[part]]
         if self._cut is not None:
-            return cut_labels(_columns(out, rows), False, self._cut)
+            return cut_labels(columns_of(out, rows), False, self._cut)
         if self.metric.ranks_only and len(rows) == out.shape[1]:
             return out
-        return _columns(out if self.metric.ranks_only else _wide(out), rows)
+        return columns_of(out if self.metric.ranks_only else _wide(out), rows)
 
 
-def _columns(data: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
+def columns_of(data: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
     """The columns of (C, N[, K]) predictions, not copied where these are all of them."""
     return in_rows(data if len(rows) == data.shape[1] else data[:, rows])
 
@@ -491,8 +515,7 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike, twice: bool
         if mixed:
             needed, remedy = "with groups needs groups of one class each", "Draw with `stratify=False`."
             raise invalid("stratify=True", needed, remedy=remedy)
-    made = _KEPT.get()
-    draws = ({} if twice else None) if made is None else made.setdefault("draws", {})
+    draws = kept_draws() if is_keeping() else {} if twice else None
     within = None if strata is None else strata.astype(np.intp)
     return BootstrapDraws(len(target), as_seed(rng), codes, within, draws, scoring.compact)
 
@@ -543,9 +566,15 @@ def _bind_raw(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any
         raise NeedError(argument=found.name, needed=error.needed, given=error.given, remedy=remedy) from None
 
 
-def _bind_late(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any], float | None]:
-    """The same, and where predictions are cut to give labels; large ones are not cut before somebody asks for them."""
+def _bind_late(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any] | None, float | None]:
+    """The same, and where predictions are cut to give labels; large ones are not cut before somebody asks for them.
+
+    No predictions where these come in parts.
+    """
     found = metrics.get(metric, oof.target.task)
+    if comes_in_parts(oof):
+        # One configuration tells whether the response is what the metric needs.
+        return _bind_raw(oof.sel(config=int(next(iter(running(oof)), 0))), metric)[0], None, None
     cuts = oof.response == "proba" or (oof.response == "score" and oof.threshold is not None)
     if found.needs == "label" and cuts and oof.labels is None and oof.data.ndim == 3 and oof.data.size > _LARGE:
         return found, oof.data, 0.5 if oof.threshold is None else oof.threshold
@@ -567,49 +596,6 @@ def swappable(oof: Predictions, metric: MetricLike, by_fold: bool = False) -> tu
         for rows in [folds == k for k in np.unique(folds[folds >= 0])] if by_fold else [folds >= 0]:
             out[r][:, rows] = midranks(data[r][:, rows])
     return found, out
-
-
-def cell_scores(oof: Predictions, metric: MetricLike | None = None) -> Floats:
-    """(C, R, F) the metric of every cell; NaN where the cell is not done or the metric undefined."""
-    found, data = bind(oof, recorded_metric(oof, metric))
-    if found.needs == "live":
-        return np.where(oof.state == State.DONE, oof.live_scores[found.name], np.nan)
-    out = np.full(oof.state.shape, np.nan)
-    for r in range(oof.n_repeats):
-        folds = [k for repeat, k in oof.splits.cells if repeat == r]
-        if found.values is not None and np.all(oof.state[:, r, folds] == State.DONE):
-            rows = np.flatnonzero(oof.folds[:, r] >= 0)
-            values = found.values(oof.target.take(rows), _columns(data[r], rows))
-            sums, sizes = fold_sums(values, oof.folds[rows, r])
-            out[:, r, folds] = sums / sizes
-            continue
-        for k in folds:
-            done = np.flatnonzero(oof.state[:, r, k] == State.DONE)
-            if len(done):
-                rows = oof.splits.test_rows(r, k)
-                own = np.ascontiguousarray(data[r][done][:, rows])
-                out[done, r, k] = _score_cell(found, oof.target.take(rows), own)
-    return out
-
-
-def fold_scores(oof: Predictions, metric: MetricLike) -> FoldScores:
-    """The metric of every cell that is done."""
-    found = metrics.get(metric, oof.target.task)
-    values = np.where(oof.state == State.DONE, cell_scores(oof, found), np.nan)
-    n_train, n_test = split_sizes(oof)
-    direction, mark = found.greater_is_better, oof.fingerprint
-    return FoldScores(
-        oof.configs, values, n_train, n_test, oof.plan, layout(oof), found.name, direction, mark, oof.n_samples
-    )
-
-
-def _score_cell(metric: Metric, target: Target, predictions: NDArray[Any]) -> Floats:
-    """(C,) the metric of one cell, to the last bit as where all cells of a repeat are scored together."""
-    if metric.values is None:
-        scores = metric.kernel(target, predictions).scores(np.ones((1, len(target)), dtype=np.uint8))
-        return np.asarray(scores[0])
-    sums, sizes = fold_sums(metric.values(target, predictions), np.zeros(len(target), dtype=np.intp))
-    return np.asarray(sums[:, 0] / sizes[0])
 
 
 def _mean_defined(arrays: list[Floats], weights: list[float] | None = None) -> Floats:

@@ -34,7 +34,8 @@ from ..exceptions import FileError, InputError, invalid
 from ..formatting import called, csv_cell, json_ready
 from ..io.store import written_file
 from ..metrics import MetricLike
-from ..metrics._scoring import Aggregate, alone, kernels_kept, recorded_metric, selecting
+from ..metrics._keeping import alone, kernels_kept
+from ..metrics._scoring import Aggregate, recorded_metric, selecting
 from ..requirements import check_predictions, check_requirements
 from ..results import AtThreshold, Baseline, Calibration, Checks, Comparisons, Estimate, Finding, Leaderboard
 from ..select import RuleLike

@@ -11,7 +11,7 @@ from ..data.predictions import Predictions, State
 from ..estimate._default import corrected
 from ..exceptions import InputError
 from ..metrics import LiveScore, Metric, MetricLike, get
-from ..metrics._scoring import cell_scores
+from ..metrics._cell_scores import cell_scores
 from ..results import Estimate
 from ..select import Rule
 from .scorers import OWN_SCORE, Scorers

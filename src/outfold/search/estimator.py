@@ -30,7 +30,7 @@ from ..fitting.job import Options, make_job
 from ..fitting.live import TRAIN
 from ..fitting.predict import choose_response
 from ..metrics import Metric
-from ..metrics._scoring import kernels_kept
+from ..metrics._keeping import kernels_kept
 from ..results import Estimate, Interval
 from . import cv_results
 from .callbacks import Callbacks, CallbackSupportMixin, with_callbacks
