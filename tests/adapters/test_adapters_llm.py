@@ -113,6 +113,15 @@ def test_results_of_tasks_make_a_table_for_ranks(tmp_path):
         read_lm_eval_results(tmp_path, metric="f1")
 
 
+def test_groups_of_tasks_are_no_rows_and_a_dict_names_the_models(tmp_path):
+    scores = {"mmlu": {"acc,none": 0.5}, "mmlu_law": {"acc,none": 0.4}, "mmlu_art": {"acc,none": 0.6}}
+    groups = {"mmlu": ["mmlu_law", "mmlu_art"], "mmlu_law": []}
+    content = json.dumps({"model_name": "k3x", "results": scores, "group_subtasks": groups})
+    (tmp_path / "results_1.json").write_text(content)
+    found = read_lm_eval_results({"small": tmp_path, "same": tmp_path / "results_1.json"})
+    assert found == {"task": ["mmlu_law", "mmlu_art"], "small": [0.4, 0.6], "same": [0.4, 0.6]}
+
+
 # -- Inspect -----------------------------------------------------------------------------------------------------------
 
 
@@ -238,9 +247,11 @@ def test_a_model_without_a_score_does_not_vanish(tmp_path):
     good = inspect_log(tmp_path / "a.json", values(1, 0), model="a")
     bad = inspect_log(tmp_path / "b.json", [None, None], model="b", status="error")
     for missing in ("refuse", "drop"):
-        with pytest.raises(InputError, match="'b' has no item with this score. Score it, or run it again; or leave"):
+        with pytest.raises(InputError, match=r"'b' has no item with this score. Score it, or run it again; or leave"):
             read_inspect([good, bad], missing=missing)
-    with pytest.raises(InputError, match=r"no sample in these logs has a score. The evaluation in b.json failed; run it"):
+    with pytest.raises(
+        InputError, match=r"no sample in these logs has a score. The evaluation in b.json failed; run it"
+    ):
         read_inspect(bad)
     rows = {"a": [{"doc_id": 0, "metrics": ["acc"], "acc": 1}], "b": [{"doc_id": 0, "metrics": ["bleu"], "bleu": 3}]}
     for name, lines in rows.items():
@@ -342,7 +353,10 @@ def helm_run(folder, subject: str, model: str, scores: list[float]) -> None:
 
 
 def test_runs_of_helm_on_several_scenarios(tmp_path):
-    for subject, scores in (("anatomy", {"a/small": [1, 0], "b/large": [1, 1]}), ("physics", {"a/small": [0], "b/large": [1]})):
+    for subject, scores in (
+        ("anatomy", {"a/small": [1, 0], "b/large": [1, 1]}),
+        ("physics", {"a/small": [0], "b/large": [1]}),
+    ):
         for model, of_items in scores.items():
             helm_run(tmp_path, subject, model, [float(score) for score in of_items])
     oof = read_helm(tmp_path)
@@ -486,7 +500,9 @@ def test_a_provider_of_promptfoo_that_always_failed_does_not_vanish(tmp_path):
     with pytest.raises(InputError, match="'down' has no item with this score"):
         read_promptfoo(tmp_path / "r.json", missing="drop")
     (tmp_path / "r.csv").write_text("word,[e1] p\napple,[PASS] x\n")
-    with pytest.raises(InputError, match=r"r.csv must be a .json or .jsonl file of promptfoo; it ends in .csv. Write one"):
+    with pytest.raises(
+        InputError, match=r"r.csv must be a .json or .jsonl file of promptfoo; it ends in .csv. Write one"
+    ):
         read_promptfoo(tmp_path / "r.csv")
 
 

@@ -95,7 +95,9 @@ def test_names_and_columns_of_tune_2(tmp_path):
     assert oof.params == ({"cut": 0.3}, {"cut": 0.6})
     table = pd.read_csv(tmp_path / "t.csv")
     right = (table[".pred_class"] == table["Class"]).groupby(table[".config"]).mean()
-    assert dict(zip(oof.configs, oof.scores("accuracy").mean(axis=(1, 2)), strict=True)) == pytest.approx(right.to_dict())
+    assert dict(zip(oof.configs, oof.scores("accuracy").mean(axis=(1, 2)), strict=True)) == pytest.approx(
+        right.to_dict()
+    )
     assert oof.scores("roc_auc").ravel().tolist() == [1] * 6
 
 

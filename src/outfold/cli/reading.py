@@ -58,7 +58,9 @@ def add_read(commands: Any) -> None:
     add_option(
         parser, "--metric", metavar="M", help="lm-eval, helm, weka: the score to read, such as acc or Percent_correct"
     )
-    add_option(parser, "--task", metavar="NAME", help="lm-eval, inspect, helm, mlr3: one task (default: all; mlr3 has one)")
+    add_option(
+        parser, "--task", metavar="NAME", help="lm-eval, inspect, helm, mlr3: one task (default: all; mlr3 has one)"
+    )
     add_option(parser, "--filter", metavar="NAME", help="lm-eval: the filter of the answers, such as strict-match")
     add_option(parser, "--scorer", metavar="NAME", help="inspect: the scorer")
     add_option(parser, "--score", metavar="NAME", help="promptfoo: score, success or a named score")
