@@ -132,7 +132,7 @@ def test_scores_alone_have_the_test_that_errs_least(n_splits, options, error):
     found = compare.auto(of.from_scores(SCORES[:, :n_splits], **options))
     assert found.method == "t_corrected"
     share = f"{max(error_rates()[error]['t_corrected'].values()):.0%}"
-    instead = ". Collect predictions, with `Plan.five_by_two()` say"
+    instead = ". If you collect predictions, for example with `Plan.five_by_two()`, the choice is t_training"
     assert f"in up to {share} of data sets at alpha 0.05{instead}" in found.reason
     (note,) = (note for note in found.notes if note.code == "OF312")
     assert f"in up to {share} of simulated data sets ({error}, alpha 0.05)" in note.text

@@ -158,7 +158,7 @@ def _check_values(oof: Predictions) -> None:
         repeat, config, sample = (int(i[0]) for i in np.nonzero(bad))
         first = f"sample {oof.samples[sample]!s} by {oof.configs[config]!r} in repeat {repeat}"  # type: ignore[index]
         problem = f"{int(bad.sum())} predictions are NaN or infinite, the first for {first}"
-        remedy = "Repair them. If a model was not run on a fold, leave out its rows of that fold; in an array, mask them (numpy.ma)."
+        remedy = "Repair them. If a model was not run on a fold, leave out its rows of it; in an array, mask them (numpy.ma)."
         raise InputError(problem, remedy=remedy)
     if oof.response == "proba":
         check_probabilities(oof.data, done)
