@@ -54,6 +54,11 @@ def test_every_page_is_in_the_navigation_and_the_navigation_has_no_others():
     assert reached == {name(page) for page in PAGES}, "list the page in a toctree of docs/guide, docs/reference ..."
 
 
+def test_no_page_has_the_name_of_one_that_sphinx_writes():
+    """Sphinx would replace it in silence; its page of search results once stood where the page on `SelectCV` should be."""
+    assert not {name(page) for page in PAGES} & {"search", "genindex", "modindex", "py-modindex"}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_lead_to_files(page):
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)

@@ -113,6 +113,15 @@ def test_results_of_tasks_make_a_table_for_ranks(tmp_path):
         read_lm_eval_results(tmp_path, metric="f1")
 
 
+def test_groups_of_tasks_are_no_rows_and_a_dict_names_the_models(tmp_path):
+    scores = {"mmlu": {"acc,none": 0.5}, "mmlu_law": {"acc,none": 0.4}, "mmlu_art": {"acc,none": 0.6}}
+    groups = {"mmlu": ["mmlu_law", "mmlu_art"], "mmlu_law": []}
+    content = json.dumps({"model_name": "k3x", "results": scores, "group_subtasks": groups})
+    (tmp_path / "results_1.json").write_text(content)
+    found = read_lm_eval_results({"small": tmp_path, "same": tmp_path / "results_1.json"})
+    assert found == {"task": ["mmlu_law", "mmlu_art"], "small": [0.4, 0.6], "same": [0.4, 0.6]}
+
+
 # -- Inspect -----------------------------------------------------------------------------------------------------------
 
 

@@ -10,9 +10,11 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
@@ -273,6 +275,87 @@ def test_reports_of_skore_on_other_splits_are_refused():
         of.adapters.from_skore(reports)
     with pytest.raises(InputError, match="reports must be cross-validation reports of skore"):
         of.adapters.from_skore(SimpleNamespace())
+
+
+def test_reports_of_skore_tell_the_task_and_the_positive_class():
+    reports = {"tree": Report(DecisionTreeClassifier(random_state=0), KFold(4))}
+    reports["tree"].pos_label = 0
+    assert of.adapters.from_skore(reports, response_method="predict_proba").target.classes.tolist() == [1, 0]
+    whole = np.arange(len(Y))  # whole numbers, as many as samples: only the report tells that they are no classes
+    reports["tree"] = Report(DecisionTreeClassifier(), KFold(4))
+    reports["tree"].y, reports["tree"].ml_task = whole, "regression"
+    reports["tree"].get_predictions = lambda **_: [test + 0.5 for _, test in reports["tree"].split_indices]
+    assert of.adapters.from_skore(reports).scores("mae").ravel().tolist() == [0.5] * 4
+
+
+@pytest.fixture
+def skore():
+    return pytest.importorskip("skore", reason="skore is not installed")
+
+
+@pytest.mark.parametrize(
+    ("model", "labels", "metrics"),
+    [
+        (GaussianNB(), Y, {"accuracy": "accuracy", "roc_auc": "roc_auc", "brier_score": "brier"}),
+        (RidgeClassifier(), np.where(Y, "yes", "no"), {"accuracy": "accuracy", "roc_auc": "roc_auc"}),
+        (GaussianNB(), np.arange(len(Y)) % 3, {"accuracy": "accuracy", "log_loss": "log_loss"}),
+        (Ridge(), X[:, 0] * 10, {"r2": "r2", "mae": "mae"}),
+    ],
+)
+def test_a_report_of_skore_has_the_stored_predictions(skore, model, labels, metrics):
+    oof = of.collect({"m": model}, X, labels, of.Plan(folds=4, repeats=2), progress=False)
+    report = of.adapters.to_skore(oof, X)
+    shown = report.metrics.summarize().frame(aggregate="mean").iloc[:, 0]
+    for theirs, ours in metrics.items():
+        assert shown[theirs] == pytest.approx(oof.scores(ours).mean()), theirs
+    method = "predict" if oof.response in ("label", "value") else oof.response.replace("proba", "predict_proba")
+    back = of.adapters.from_skore(report, response_method=method.replace("score", "decision_function"))
+    assert back.fingerprint == oof.fingerprint
+    np.testing.assert_array_equal(back.data, oof.data)
+
+
+def test_a_report_of_skore_says_what_stored_predictions_cannot_tell(skore):
+    models = {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)}
+    oof = of.collect(models, X, Y, of.Plan(folds=4), progress=False)
+    report = of.adapters.to_skore(oof, X, configs=["nb", "tree"])
+    assert isinstance(report, skore.ComparisonReport)
+    one = report.reports_["nb"]
+    with pytest.raises(InputError, match="of held-out samples only"):
+        one.metrics.accuracy(data_source="train")
+    with pytest.raises(InputError, match="what a model would predict for changed features"):
+        one.inspection.permutation_importance()
+    codes = {check.partition(" ")[0] for check in one.checks.available()}
+    assert "SKD003" in codes
+    assert not codes & {"SKD001", "SKD002", "SKD010", "SKD012"}  # they would pass without having looked
+
+
+def test_models_that_look_up_what_they_predict():
+    from outfold.adapters import _skore as module
+
+    oof = of.collect({"nb": GaussianNB()}, X, Y, of.Plan(folds=4, repeats=2), progress=False)
+    rows = pytest.importorskip("pandas").DataFrame(X)
+    model = clone(module.StoredClassifier(module._Stored(oof, rows)))
+    train, test = oof.splits.train_rows(1, 2), oof.splits.test_rows(1, 2)
+    model.fit(rows.iloc[train], Y[train])
+    np.testing.assert_array_equal(model.predict_proba(rows.iloc[test])[:, 1], oof.data[1, 0, test])
+    assert model.predict(rows.iloc[test]).tolist() == oof.respond("label")[1, 0, test].tolist()
+    assert not hasattr(model, "decision_function")
+    with pytest.raises(InputError, match="no model that was trained on these samples"):
+        model.fit(rows.iloc[train[1:]])
+    with pytest.raises(InputError, match="of held-out samples only"):
+        model.predict(rows.iloc[train])
+    with pytest.raises(InputError, match="changed features"):
+        model.predict(rows.iloc[test] + 1)
+
+
+def test_what_cannot_be_a_report_of_skore_is_refused(skore):
+    oof = of.collect({"nb": GaussianNB()}, X, Y, of.Plan(folds=4), progress=False)
+    with pytest.raises(InputError, match=f"X must have one row for each of the {len(Y)} samples; got 3"):
+        of.adapters.to_skore(oof, X[:3])
+    with pytest.raises(InputError, match="to_skore needs predictions of folds; these are one test set"):
+        of.adapters.to_skore(of.from_arrays(Y, oof.data[0, 0]), X)
+    with pytest.raises(InputError, match="to_skore needs predicted classes or values; these predictions are pointwise"):
+        of.adapters.to_skore(of.from_arrays(None, np.eye(6), response="pointwise"), X[:6])
 
 
 class Predictor:

@@ -809,7 +809,7 @@ def test_the_example_of_the_docstring_holds():
     assert space["search"].best_score_ > space["search"].estimate_.value
 
 
-DOCS = (Path(__file__).parents[2] / "docs" / "search.md").read_text()
+DOCS = (Path(__file__).parents[2] / "docs" / "selectcv.md").read_text()
 EXAMPLES = re.findall(r"^### ([^\n]+)\n.*?```python\n(.*?)```\n```\n(.*?)```\n", DOCS, re.M | re.S)
 
 

@@ -31,7 +31,7 @@ def test_all_ends_as_listed():
     assert int(found[2]) >= 80  # scikit-learn 1.7 has no tests of callbacks
     assert int(found[3]) > 0
     if found[1] == KnownFailures.read(LIST).version:
-        page = " ".join((FOLDER.parents[1] / "docs" / "search.md").read_text(encoding="utf-8").split())
+        page = " ".join((FOLDER.parents[1] / "docs" / "selectcv.md").read_text(encoding="utf-8").split())
         assert f"With scikit-learn {found[1]}, {found[2]} of these tests touch a search, and {found[3]} pass." in page
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..laziness import lazy_names
 
 if TYPE_CHECKING:
-    from ._automl import from_autogluon, from_skore
+    from ._automl import from_autogluon
     from ._export import to_table, write_table
     from ._helm import read_helm
     from ._inspect import read_inspect
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from ._optuna import StudyCallback, from_study
     from ._promptfoo import read_promptfoo
     from ._sklearn import collect_search, from_cross_val_predict, from_search
+    from ._skore import from_skore, to_skore
     from ._tables import read_mlr3, read_tidymodels
     from ._weka import read_weka, read_weka_table
 
 _LATER = {
-    "_automl": "from_autogluon from_skore",
+    "_automl": "from_autogluon",
     "_export": "to_table write_table",
     "_helm": "read_helm",
     "_inspect": "read_inspect",
@@ -37,6 +38,7 @@ _LATER = {
     "_optuna": "StudyCallback from_study",
     "_promptfoo": "read_promptfoo",
     "_sklearn": "collect_search from_cross_val_predict from_search",
+    "_skore": "from_skore to_skore",
     "_tables": "read_mlr3 read_tidymodels",
     "_weka": "read_weka read_weka_table",
 }
@@ -61,6 +63,7 @@ __all__ = [
     "read_tidymodels",
     "read_weka",
     "read_weka_table",
+    "to_skore",
     "to_table",
     "write_table",
 ]

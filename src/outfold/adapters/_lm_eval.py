@@ -157,13 +157,15 @@ def _model_in(folder: Path) -> str | None:
     return None
 
 
-def read_lm_eval_results(paths: Paths, *, metric: str | None = None) -> dict[str, list[Any]]:
+def read_lm_eval_results(paths: Paths | Mapping[str, Paths], *, metric: str | None = None) -> dict[str, list[Any]]:
     """Scores of whole tasks from lm-evaluation-harness: a table for `rank`, with one row for each task.
+
+    Groups of tasks, such as ``mmlu``, are left out: their scores are means of tasks that have rows of their own.
 
     Parameters
     ----------
-    paths : path or sequence of paths
-        The output folder of the harness, or its files ``results_*.json`` of several models.
+    paths : path, sequence of paths, or dict of str to path
+        The output folder of the harness, or its files ``results_*.json`` of several models. A dict names the models.
     metric : str or None
         The score, such as ``"acc"`` or ``"exact_match,strict-match"``. None if there is only one.
 
@@ -183,13 +185,16 @@ def read_lm_eval_results(paths: Paths, *, metric: str | None = None) -> dict[str
     {'task': ['arc', 'piqa'], 'small': [0.6, 0.7]}
     """
     scores: dict[str, dict[str, float]] = {}
+    given: dict[Any, Paths] = dict(paths) if isinstance(paths, Mapping) else {None: paths}
     with reading(paths, _RESULTS):
-        files = files_of(paths, "results_*.json", _RESULTS)
-    for path in files:
+        files = [(name, path) for name, part in given.items() for path in files_of(part, "results_*.json", _RESULTS)]
+    for name, path in files:
         with reading(path, _RESULTS):
             content = read_json(path, _RESULTS)
-            model = str(content.get("model_name") or path.parent.name.replace("__", "/"))
-            own = {task: _task_score(task, found, metric) for task, found in content.get("results", {}).items()}
+            model = str(name or content.get("model_name") or path.parent.name.replace("__", "/"))
+            groups = {group for group, tasks in (content.get("group_subtasks") or {}).items() if tasks}
+            results = {task: found for task, found in content.get("results", {}).items() if task not in groups}
+            own = {task: _task_score(task, found, metric) for task, found in results.items()}
         if model in scores:
             raise InputError(f"there are several results of {model!r}, such as {path.name}", remedy="Give one of them.")
         scores[model] = own

@@ -66,7 +66,7 @@ class ComparedConfigs:
         self.configs = tuple(source.configs[i] for i in index)
         if len(set(index)) < max(len(index), 2):
             given = f"got {', '.join(map(repr, self.configs)) or 'none'}"
-            raise InputError(needed="a comparison needs two different configurations at least", given=given)
+            raise InputError(needed="a comparison needs at least two different configurations", given=given)
         self.source = source
         self._index = index
         self.left_out = tuple(name for name in source.configs if configs is None and name not in self.configs)

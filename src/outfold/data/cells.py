@@ -158,7 +158,8 @@ def _check_values(oof: Predictions) -> None:
         repeat, config, sample = (int(i[0]) for i in np.nonzero(bad))
         first = f"sample {oof.samples[sample]!s} by {oof.configs[config]!r} in repeat {repeat}"  # type: ignore[index]
         problem = f"{int(bad.sum())} predictions are NaN or infinite, the first for {first}"
-        raise InputError(problem, remedy="Repair them, or mask whole cells (numpy.ma) to say they were not run.")
+        remedy = "Repair them. If a model was not run on a fold, leave out its rows of it; in an array, mask them (numpy.ma)."
+        raise InputError(problem, remedy=remedy)
     if oof.response == "proba":
         check_probabilities(oof.data, done)
     if oof.response in ("value", "pointwise"):
