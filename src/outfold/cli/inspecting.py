@@ -10,7 +10,7 @@ from typing import Any
 
 from ..exceptions import FileError
 from ..tables import Columns, TableFile, inspect, read_file
-from ..tables.columns import read_columns
+from ..tables.columns import Role, read_columns
 from .options import CommandParser, add_command, add_format, add_option, given, names
 
 SUMMARY = "show how a table is read, and what each column is used for, before any fit"
@@ -106,7 +106,7 @@ def _say_next(args: argparse.Namespace, columns: Columns, out: Path | None) -> N
     """The command that follows, where one can be named."""
     if args.format != "text" or not columns.features:
         return
-    predicted = ("time", "event") if args.time is not None else ("target",)
+    predicted: tuple[Role, ...] = ("time", "event") if args.time is not None else ("target",)
     words = ["outfold", "run", args.data]
     for role in predicted:
         words += [f"--{role}", columns.named(role) or "COLUMN"]

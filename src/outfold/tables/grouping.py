@@ -46,7 +46,7 @@ def find_group(X: pd.DataFrame) -> LikelyGroup | None:
         enough = n_levels >= max(_FEWEST_VALUES, _SHARE_OF_LEVELS * n_levels[j])
         same = numbers & enough & _same_within(codes, j)
         same[j] = False
-        shared = [X.columns[i] for i in np.flatnonzero(same) if not _is_monotone(X[name], X.iloc[:, i])]
+        shared = [X.columns[i] for i in np.flatnonzero(same).tolist() if not _is_monotone(X[name], X.iloc[:, i])]
         if shared and (best is None or len(shared) > len(best.shared)):
             best = LikelyGroup(str(name), tuple(map(str, shared)))
     return best
