@@ -71,6 +71,8 @@ def call(module: str, name: str, oof: of.Predictions, metric: str) -> Any:
         return list(rule.test(oof, oof.n_repeats - 1, oof.n_folds - 1, 9))
     if name in ("draws", "selection", "optimism") and module == "plot":
         return ask(of.estimate.bbc(oof, metric, n_resamples=60))
+    if name == "tied" and module == "plot":
+        return ask(of.compare.tied_set(oof, metric))
     if name == "pairwise":
         return ask(of.compare.pairs(oof, metric))
     if name == "compare_plans":

@@ -123,7 +123,7 @@ def test_what_came_true_later_stands_with_the_data():
     entry |= {"compatible": True, "estimate": 0.75}
     oof = two_classes()
     made = of.report(replace(oof, provenance={**oof.provenance, "ledger": [entry]}), "roc_auc", n_resamples=20)
-    assert "roc_auc 0.7000 on 50 new samples (2026-01-02), compatible with" in section(made.to_html(), "data")
+    assert "AUC 0.7000 on 50 new samples (2026-01-02), compatible with" in section(made.to_html(), "data")
 
 
 def test_the_description_stands_for_the_name(full):
