@@ -22,6 +22,7 @@ import gaussians
 import interval_metrics
 import margins
 import never_selected
+import noise
 import numpy as np
 import other_intervals
 import power_curves
@@ -131,6 +132,7 @@ SOURCES = {
     "methods/loo.md: What can go wrong": "no measurement: which notes appear",
     "methods/oob.md: What can go wrong": "no measurement: which notes appear",
     "methods/point632.md: What it estimates": "arithmetic: 1 - 1/e",
+    "methods/bbc.md: Labels that are noise": "studies/results/noise.json",
     "methods/point632.md: Round by round": "studies/results/point632.json",
     "methods/point632.md: What can go wrong": "no measurement: which notes appear",
     "methods/point632.md: Where it comes from": "no measurement: titles of papers",
@@ -564,6 +566,17 @@ def test_632plus_by_round():
     ):
         says(BOOTSTRAP, "Round by round", sentence)
     assert all(found[reading]["mean"] < found["truth"]["mean"] for found in signal for reading in readings)
+
+
+def test_labels_that_are_noise():
+    study = result("studies/results/noise.json")
+    page = (ROOT / "docs" / "methods" / "bbc.md").read_text()
+    for row in noise.page_rows(study):
+        assert row in page
+    for sentence in noise.words(study):
+        says("methods/bbc.md", "Labels that are noise", sentence)
+    rows = study["settings"]
+    assert all(abs(rows["scored on new samples"][f"{metric} bbc"][0]) < 0.003 for metric in noise.METRICS)
 
 
 def test_632plus_of_other_programs():
