@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -108,67 +108,34 @@ def bbc(
     (0.84, 0.72)
     """
     level, rng = check_confidence_level(confidence_level), as_seed(rng)
-    asked = metric if selected_by is None else selected_by
-    by = Selecting(recorded_rule(oof, rule), selecting(oof, asked, aggregate))
-    base = by.scoring
-    if selected_by is not None:
-        by, base = _by_another(by, recorded_metric(oof, metric))
-    other = base.metric.name != by.scoring.metric.name
+    by, base = _selecting_and_scoring(oof, metric, rule, aggregate, selected_by)
     selection = by.choose()
-    balanced = not other and _is_balanced(correction, by)
     with _scores_kept(base, n_resamples):
-        scoring, scored = drawn_by(base), scored_by(base)
-        if scoring.at_once:
-            scored = scoring
-        precise = correction == "auto" and _is_precision(scoring)
-        also: Scores = _RankedTogether.of(oof) if precise else scored
-        if draws is None:
-            bootstrap, b = sample_bootstrap(scoring, stratify, rng, True), check_count(n_resamples, "n_resamples", 2)
-            with calm(scoring):
-                result = correct(scoring, by, bootstrap, b, also)
-        else:
-            counts = given_counts(draws, len(scoring.rows), draws_are)
-            result = correct_given(scoring, by, counts, also)
+        way = _Way.of(by, base, correction)
+        drawn = (
+            _Made(way.scoring, n_resamples, stratify, rng) if draws is None else _Given(way.scoring, draws, draws_are)
+        )
+        result = drawn.correct(way)
         if not len(result.scores):
-            raise cannot_score(scoring)
-        again = f", {result.n_again:,} {'redrawn' if draws is None else 'left out'}" if result.n_again else ""
-        within = _within_folds(scored, result)
+            raise cannot_score(way.scoring)
+        within = _within_folds(way.scored, result)
         mean = float(np.nanmean(result.also if within else result.scores))
-        balance: dict[str, float] = {}
-        if balanced and (within or correction != "auto"):
-            some = first_block(bootstrap, b) if draws is None else counts[:BLOCK]
-            by_pairs = within and (correction == "auto" or by.scoring.aggregate != "pooled")
-            balance = _balance(by.scoring, scored if by_pairs else scoring, result.chosen, some, mean)
+        balance = way.balance(result, drawn, mean, within)
         added = balance.get("added", 0.0)
         scores = result.scores + (0.0 if correction == "auto" else added)  # by default the draws stay as published
         value = mean + added if within else float(scores.mean())
-        own = _OWN.get(oof.plan.kind, "")
-        if other:
-            selection = _scored_as(scoring, selection)
-        if selection.aggregate == "pooled" and scoring.at_once:
-            selection, own = _scored_as(scoring, selection), f"{own or 'score'}, all at once"
-        elif selection.aggregate == "pooled" and within and len(scoring.names) > 1:
-            selection, own = _scored_as(scored, selection), f"cross-validation score, {AGGREGATES['within']}"
-
-        def drawn() -> Iterator[NDArray[Any]]:
-            if draws is None:  # those whose scores are known come as they came
-                return bootstrap.blocks(b, first_alone=scoring.metric.within is None)
-            return (counts[part] for part in resampling.blocks(len(counts), BLOCK))
-
-        rule_of_scores = None if other else by.rule
-        intervals = intervals_of_selected(scoring, selection, rule_of_scores, result, drawn(), value, rng)
+        selection, own = way.as_corrected(selection, within)
+        rule_of_scores = None if way.other else by.rule
+        intervals = intervals_of_selected(way.scoring, selection, rule_of_scores, result, drawn.blocks(), value, rng)
         corrected: dict[str, float] = {}
-        if precise:
-            few = bias_of_few(scoring, result.chosen, drawn())
-            chance = float(np.mean(oof.target.y[scoring.rows]))
+        if way.precise:
+            few = bias_of_few(way.scoring, result.chosen, drawn.blocks())
+            chance = float(np.mean(oof.target.y[way.scoring.rows]))
             value, intervals, corrected = _of_many_samples(intervals, few, result.also, chance)
-        words = ", scored within folds" if within else ""
-        if precise:
-            words = f", corrected for few samples{' and folds' if corrected['folds'] else ''}"
-        if other:
-            words += f", selected by {formatting.called(by.scoring.metric.name)}"
+        again = f", {result.n_again:,} {drawn.again}" if result.n_again else ""
+        words = way.in_words(within, corrected)
         return build(
-            scoring,
+            way.scoring,
             selection,
             "bbc",
             value=value,
@@ -176,15 +143,28 @@ def bbc(
             level=level,
             description=f"BBC-CV{', balanced' if balance else ''}, {len(scores):,} bootstrap draws{again}{words}",
             reference="Tsamardinos 2018, Alg. 5",
-            chosen=np.array(scoring.names, dtype=object)[result.chosen],
+            chosen=np.array(way.scoring.names, dtype=object)[result.chosen],
             own=own,
-            notes=(*_bbc_notes(scoring, selection, result, by.scoring.aggregate, within), *marks_of(scoring)),
+            notes=(*_bbc_notes(way, selection, result, within), *marks_of(way.scoring)),
             details={"n_resamples": len(result.scores), "redrawn": result.n_again}
             | balance
             | corrected
-            | ({"pooled": float(scores.mean())} if within or precise else {}),
+            | ({"pooled": float(scores.mean())} if within or way.precise else {}),
             intervals=intervals,
         )
+
+
+def _selecting_and_scoring(
+    oof: Predictions,
+    metric: MetricLike | None,
+    rule: RuleLike,
+    aggregate: Aggregate | None,
+    selected_by: MetricLike | None,
+) -> tuple[Selecting, Scoring]:
+    """What selects and what scores: the same, unless `selected_by` names another metric."""
+    asked = metric if selected_by is None else selected_by
+    by = Selecting(recorded_rule(oof, rule), selecting(oof, asked, aggregate))
+    return (by, by.scoring) if selected_by is None else _by_another(by, recorded_metric(oof, metric))
 
 
 def _by_another(by: Selecting, metric: MetricLike) -> tuple[Selecting, Scoring]:
@@ -199,6 +179,99 @@ def _by_another(by: Selecting, metric: MetricLike) -> tuple[Selecting, Scoring]:
     both = np.intersect1d(by.scoring.candidates, scoring.candidates)
     ours, theirs = (one.only(np.flatnonzero(np.isin(one.candidates, both))) for one in (by.scoring, scoring))
     return Selecting(by.rule, ours), theirs
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How the draws select, how they score, and which corrections their mean gets."""
+
+    by: Selecting
+    scoring: Scoring  # the samples that a draw left out, all at once
+    scored: Scoring  # the same within folds, where that is possible
+    correction: str
+    other: bool  # another metric selects than scores
+    balanced: bool
+    precise: bool  # average precision is corrected
+
+    @classmethod
+    def of(cls, by: Selecting, base: Scoring, correction: str) -> _Way:
+        other = base.metric.name != by.scoring.metric.name
+        balanced = _is_balanced(correction, by) and not other
+        scoring, scored = drawn_by(base), scored_by(base)
+        precise = correction == "auto" and _is_precision(scoring)
+        return cls(by, scoring, scoring if scoring.at_once else scored, correction, other, balanced, precise)
+
+    def also(self) -> Scores:
+        """What is computed of every draw besides its score."""
+        return _RankedTogether.of(self.scoring.oof) if self.precise else self.scored
+
+    def balance(self, result: Corrected, drawn: _Draws, mean: float, within: bool) -> dict[str, float]:
+        """What selecting on draws loses, where it is added back."""
+        if not self.balanced or not (within or self.correction != "auto"):
+            return {}
+        by_pairs = within and (self.correction == "auto" or self.by.scoring.aggregate != "pooled")
+        scored = self.scored if by_pairs else self.scoring
+        return _balance(self.by.scoring, scored, result.chosen, drawn.first(), mean)
+
+    def as_corrected(self, selection: Selection, within: bool) -> tuple[Selection, str]:
+        """The choice with the score that the estimate corrects, and what this score is called if it has no name yet."""
+        scoring, own = self.scoring, _OWN.get(self.scoring.oof.plan.kind, "")
+        if self.other:
+            selection = _scored_as(scoring, selection)
+        if selection.aggregate == "pooled" and scoring.at_once:
+            return _scored_as(scoring, selection), f"{own or 'score'}, all at once"
+        if selection.aggregate == "pooled" and within and len(scoring.names) > 1:
+            return _scored_as(self.scored, selection), f"cross-validation score, {AGGREGATES['within']}"
+        return selection, own
+
+    def in_words(self, within: bool, corrected: dict[str, float]) -> str:
+        """How the draws were scored, for the description of the method."""
+        words = ", scored within folds" if within else ""
+        if self.precise:
+            words = f", corrected for few samples{' and folds' if corrected['folds'] else ''}"
+        return words + (f", selected by {formatting.called(self.by.scoring.metric.name)}" if self.other else "")
+
+
+class _Made:
+    """Draws that are made here; one that cannot be scored is drawn again."""
+
+    again = "redrawn"
+
+    def __init__(self, scoring: Scoring, n: int, stratify: bool, rng: int) -> None:
+        self.bootstrap = sample_bootstrap(scoring, stratify, rng, True)
+        self.n = check_count(n, "n_resamples", 2)
+        self._first_alone = scoring.metric.within is None  # kept scores are found in the blocks they came in
+
+    def correct(self, way: _Way) -> Corrected:
+        with calm(way.scoring):
+            return correct(way.scoring, way.by, self.bootstrap, self.n, way.also())
+
+    def first(self) -> NDArray[Any]:
+        return first_block(self.bootstrap, self.n)
+
+    def blocks(self) -> Iterator[NDArray[Any]]:
+        return self.bootstrap.blocks(self.n, first_alone=self._first_alone)
+
+
+class _Given:
+    """Draws that were made elsewhere; one that cannot be scored is left out of the mean."""
+
+    again = "left out"
+
+    def __init__(self, scoring: Scoring, draws: ArrayLike, draws_are: DrawsAre) -> None:
+        self.counts = given_counts(draws, len(scoring.rows), draws_are)
+
+    def correct(self, way: _Way) -> Corrected:
+        return correct_given(way.scoring, way.by, self.counts, way.also())
+
+    def first(self) -> NDArray[Any]:
+        return self.counts[:BLOCK]
+
+    def blocks(self) -> Iterator[NDArray[Any]]:
+        return (self.counts[part] for part in resampling.blocks(len(self.counts), BLOCK))
+
+
+_Draws = _Made | _Given
 
 
 def _is_precision(scoring: Scoring) -> bool:
@@ -300,17 +373,15 @@ def _balance(
     return {"added": metric.sign * min((1 - noise) * metric.sign * lead, left), "lead": lead, "noise_share": noise}
 
 
-def _bbc_notes(
-    scoring: Scoring, selection: Selection, result: Corrected, selected_by: Aggregate, within: bool
-) -> tuple[Note, ...]:
-    notes = []
+def _bbc_notes(way: _Way, selection: Selection, result: Corrected, within: bool) -> tuple[Note, ...]:
+    scoring, notes = way.scoring, []
     if result.n_again:
         share = result.n_again / (len(result.scores) + result.n_again)
         lacking = "left out no sample, or a class or pair was missing"
         notes.append(Note("OF201", f"{result.n_again:,} draws ({share:.1%}) could not be scored: they {lacking}."))
     ranked = "selection ranks" if within else "estimate ranks"
     margins = scoring.oof.response == "score" and scoring.metric.needs == "score" and scoring.oof.n_folds > 1
-    if margins and (selected_by == "pooled" or not within):
+    if margins and (way.by.scoring.aggregate == "pooled" or not within):
         text = f"the {ranked} margins of different folds together; those of different models may not share a scale"
         notes.append(Note("OF209", text + _both_ways(scoring, selection)))
     notes += group_notes(scoring)
