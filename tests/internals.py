@@ -132,6 +132,8 @@ _SOURCES = {
     "single_holdouts": "outfold.fitting.dispatcher",
     "families": "outfold.fitting.sharing",
     "SharingExecutor": "outfold.fitting.sharing.executor",
+    "known_families": "outfold.fitting.sharing",
+    "modules_for": "outfold.fitting.sharing.families",
     "neighbours": "outfold.fitting.sharing.families",
     "forests": "outfold.fitting.sharing.families",
     "grow_trees": "outfold.fitting.sharing.families.forests",

@@ -10,7 +10,7 @@ from ..laziness import lazy_names
 from ._base import Interval
 from ._estimates import Estimate
 from ._estimates import Intervals as Intervals
-from ._selection import Baseline, CurveLine, Leaderboard, LearningCurve, Selection, TiedSet, ValidationCurve
+from ._selection import Baseline, Leaderboard, Selection, TiedSet
 
 if TYPE_CHECKING:
     from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair, SetWins
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
+    from ._curves import CurveLine, LearningCurve, ValidationCurve
     from ._decomposition import BiasVariance, VarianceComponents, VarianceSplit
     from ._margin import MarginComparison
     from ._margin import MarginQuestion as MarginQuestion
@@ -36,6 +37,7 @@ _LATER = {
     "comparison_row",
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking SetWins",
     "_confrontation": "Confrontation Shift",
+    "_curves": "CurveLine LearningCurve ValidationCurve",
     "_threshold": "AtThreshold Calibration Share",
     "_decomposition": "BiasVariance VarianceComponents VarianceSplit",
     "_margin": "MarginComparison MarginQuestion",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,9 @@ from ..exceptions import NeedError, got, invalid
 from ..formatting import count, number
 from ..stats import intervals as kernels
 from ._base import Facts, FrameResult, Interval, fact_lines
-from ._sample_size import SamplesNeeded
+
+if TYPE_CHECKING:
+    from ._sample_size import SamplesNeeded
 
 
 class Intervals(Protocol):
@@ -177,6 +179,8 @@ class Estimate(FrameResult):
         SamplesNeeded
             The number. It is extrapolated: the width is taken to shrink with the square root of the number of samples.
         """
+        from ._sample_size import SamplesNeeded
+
         if not (isinstance(half_width, (int, float, np.number)) and 0 < half_width < np.inf):
             raise invalid("half_width", "must be a number above 0", got(half_width))
         low, high = self.confidence_interval()

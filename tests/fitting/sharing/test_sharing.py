@@ -34,7 +34,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 from sklearn.tree import DecisionTreeClassifier
 
 from collect_estimators import DrawsGlobally, PredictsNaN, Raises, Tally, WritesIntoX, fits, kill_at
-from internals import Plan, collect, grid
+from internals import Plan, collect, grid, known_families, modules_for
 from outfold import SelectCV, drop, load
 from outfold.exceptions import InputError, StoreMismatchError
 
@@ -479,3 +479,10 @@ def test_a_family_with_many_groups_is_proved_not_each_group(data):
     shared = collect(configs, X, y, Plan(folds=2))
     assert 1 <= shared.provenance["sharing"]["checks"] <= 10
     assert shared.provenance["sharing"]["families"] == {"RidgeClassifier": 40}
+
+
+def test_the_families_of_an_estimator_are_found_in_the_modules_of_its_package():
+    for family in known_families():
+        kind = type(family).__module__.rpartition(".")[2]
+        module, _, name = family.estimator.rpartition(".")
+        assert kind in modules_for(module), f"{name} has its family in {kind}"

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from ....exceptions import got, invalid
 from ...estimators import own_params
 from ..family import LEVELS, Family, Level, names_in
-from . import forests, linear, logistic, neighbours, trees
 
+# The package of an estimator, and the modules with its families, in the order in which they are asked. They are imported when an
+# estimator of that package comes: a search of ridge regressions needs no trees.
+_MODULES = {
+    "sklearn.neighbors": ("neighbours",),
+    "sklearn.linear_model": ("linear", "logistic"),
+    "sklearn.tree": ("trees",),
+    "sklearn.ensemble": ("trees", "forests"),
+    "lightgbm": ("trees",),
+    "xgboost": ("trees",),
+}
 _registered: list[Family] = []
 
 
@@ -56,8 +66,18 @@ def known_families() -> tuple[Family, ...]:
     >>> "Ridge" in [family.name for family in known_families()]
     True
     """
-    ours = (neighbours, linear, logistic, trees, forests)
-    return (*_registered, *(family for module in ours for family in module.FAMILIES))
+    names = dict.fromkeys(name for modules in _MODULES.values() for name in modules)
+    return (*_registered, *_families_in(names))
+
+
+def modules_for(module: str) -> tuple[str, ...]:
+    """The modules with the families of estimators that are defined in this one."""
+    package, _, rest = module.partition(".")
+    return _MODULES.get(package) or _MODULES.get(f"{package}.{rest.partition('.')[0]}", ())
+
+
+def _families_in(modules: Iterable[str]) -> tuple[Family, ...]:
+    return tuple(family for name in modules for family in import_module(f".{name}", __name__).FAMILIES)
 
 
 def family_of(estimator: Any, allowed: tuple[Level, ...]) -> Family | None:
@@ -69,7 +89,7 @@ def family_of(estimator: Any, allowed: tuple[Level, ...]) -> Family | None:
     'Ridge'
     """
     names = names_in(type(estimator).__module__, type(estimator).__qualname__)
-    for family in known_families():
+    for family in (*_registered, *_families_in(modules_for(type(estimator).__module__))):
         if family.estimator in names and family.level in allowed and _covers(family, estimator):
             return family if _is_valid(estimator) else None
     return None
