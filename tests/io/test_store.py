@@ -981,6 +981,20 @@ def test_update_adds_to_the_provenance_and_replaces_notes(tmp_path):
     assert_same(load(tmp_path / "x.oof"), oof)
 
 
+def test_a_store_that_is_gone_when_it_is_read_is_saved_elsewhere(tmp_path):
+    path = tmp_path / "runs" / "run.oof"
+    path.parent.mkdir()
+    header, identity = collection()
+    with pytest.raises(FileError, match=r"run\.oof is gone: .* all finished cells are saved in") as caught:  # noqa: SIM117
+        with Store.open(path, header, identity) as store:
+            store.write(cells_of(make_predictions("roc_auc"))[:3])
+            path.parent.rename(tmp_path / "elsewhere")
+            store.predictions()
+    copy = Path(str(caught.value).partition("saved in ")[2].partition(". Move")[0])
+    assert np.sum(load(copy).state == State.DONE) == 3
+    shutil.rmtree(copy.parent)
+
+
 def test_a_closed_store_says_so(tmp_path):
     store = Store.open(tmp_path / "x.oof", *collection())
     store.close()

@@ -162,7 +162,7 @@ class Store:
 
     def predictions(self) -> Predictions:
         """What is in the file now."""
-        with clear_errors(self.path), _bounded(self._db, self.path) as size:
+        with self._errors(), _bounded(self._db, self.path) as size:
             return Header(self._db, self._room(size), self._samples).read(self._db)
 
     def close(self) -> None:
@@ -192,9 +192,19 @@ class Store:
         """A change of the file; SQLite would go on writing to a file that somebody has deleted."""
         if self._lost is not None:
             raise self._lost
-        with clear_errors(self.path, writing=True):
+        with self._errors(writing=True):
             yield
         self._check_place()
+
+    @contextmanager
+    def _errors(self, *, writing: bool = False) -> Iterator[None]:
+        """Clear errors; if the file is gone, that is the reason, whatever failed because of it."""
+        try:
+            with clear_errors(self.path, writing=writing):
+                yield
+        except FileError:
+            self._check_place()
+            raise
 
     def _check_place(self) -> None:
         if _identity(self.path) != self._file:
@@ -358,7 +368,7 @@ def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
     if path.is_dir():
         raise FileError(f"{path} is a folder", remedy=f"Give the name of a file in it, such as {path / 'run.oof'}.")
     if not path.parent.is_dir():
-        raise FileError(f"the folder {path.parent} does not exist", remedy="Make it, or write to another one.")
+        raise _nothing_at(path, writing=True)
     if path.suffix.lower() in _OTHER_FORMATS:
         problem = f"predictions are saved as .oof files, which {path.name} would not be"
         remedy = "Use a name that ends in .oof; `to_frame()` gives a table to save in other formats."
@@ -427,8 +437,9 @@ class _Source:
 @contextmanager
 def _bounded(db: sqlite3.Connection, path: Path) -> Iterator[int]:
     """The size of the file, while no statement may read more than that; what the file cannot mean is a `FileError`."""
-    journal = path.with_name(path.name + "-wal")
-    size = path.stat().st_size + (journal.stat().st_size if journal.exists() else 0)
+    size = path.stat().st_size
+    with suppress(FileNotFoundError):
+        size += path.with_name(path.name + "-wal").stat().st_size
     try:
         with guard.bounded(db, size):
             yield size
@@ -484,7 +495,7 @@ def _check_exists(path: Path) -> None:
     if path.is_dir():
         raise FileError(f"{path} is a folder; an .oof file is needed.")
     if not path.exists():
-        raise FileError(f"there is no file {path}.")
+        raise _nothing_at(path)
     if path.stat().st_size == 0:
         raise _file_error(sqlite3.SQLITE_NOTADB, path)  # to SQLite an empty file is a database
 
@@ -529,6 +540,8 @@ def clear_errors(path: Path, *, writing: bool = False) -> Iterator[None]:
         raise _file_error(sqlite3.SQLITE_CORRUPT, path) from error
     except UnicodeEncodeError as error:
         raise InputError(f"names and labels must be valid text; {error.object!r} cannot be written.") from error
+    except FileNotFoundError as error:
+        raise _nothing_at(path, writing) from error
     except OSError as error:
         raise _file_error(_SQLITE_CODES.get(error.errno or 0, -1), path, writing, str(error.strerror)) from error
 
@@ -536,6 +549,12 @@ def clear_errors(path: Path, *, writing: bool = False) -> Iterator[None]:
 _SQLITE_CODES = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), sqlite3.SQLITE_FULL) | dict.fromkeys(
     (errno.EACCES, errno.EPERM, errno.EROFS), sqlite3.SQLITE_PERM
 )
+
+
+def _nothing_at(path: Path, writing: bool = False) -> FileError:
+    if writing and not path.parent.is_dir():
+        return FileError(f"the folder {path.parent} does not exist", remedy="Make it, or write to another one.")
+    return FileError(f"there is no file {path}.")
 
 
 def _code(error: sqlite3.Error) -> int:
