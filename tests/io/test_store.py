@@ -985,11 +985,12 @@ def test_a_store_that_is_gone_when_it_is_read_is_saved_elsewhere(tmp_path):
     path = tmp_path / "runs" / "run.oof"
     path.parent.mkdir()
     header, identity = collection()
-    with pytest.raises(FileError, match=r"run\.oof is gone: .* all finished cells are saved in") as caught:  # noqa: SIM117
-        with Store.open(path, header, identity) as store:
-            store.write(cells_of(make_predictions("roc_auc"))[:3])
-            path.parent.rename(tmp_path / "elsewhere")
-            store.predictions()
+    store = Store.open(path, header, identity)
+    store.write(cells_of(make_predictions("roc_auc"))[:3])
+    path.parent.rename(tmp_path / "elsewhere")
+    with pytest.raises(FileError, match=r"run\.oof is gone: .* all finished cells are saved in") as caught:
+        store.predictions()
+    store.close()
     copy = Path(str(caught.value).partition("saved in ")[2].partition(". Move")[0])
     assert np.sum(load(copy).state == State.DONE) == 3
     shutil.rmtree(copy.parent)
