@@ -305,7 +305,7 @@ def skore():
 def test_a_report_of_skore_has_the_stored_predictions(skore, model, labels, metrics):
     oof = of.collect({"m": model}, X, labels, of.Plan(folds=4, repeats=2), progress=False)
     report = of.adapters.to_skore(oof, X)
-    shown = report.metrics.summarize().frame(aggregate="mean").iloc[:, 0]
+    shown = report.metrics.summarize().frame(aggregate="mean").squeeze()
     for theirs, ours in metrics.items():
         assert shown[theirs] == pytest.approx(oof.scores(ours).mean()), theirs
     method = "predict" if oof.response in ("label", "value") else oof.response.replace("proba", "predict_proba")
