@@ -1,7 +1,7 @@
 """How long `outfold run` takes beside what it says: the budget, and the time left.
 
 ``budget``: the command on simulated tables, with budgets. A row has the seconds on the clock from the start of the process to its
-end, the CPU seconds of the process and of the workers it waited for, and how many configurations were finished.
+end, the CPU seconds of the process and of the workers it waited for, and how many configurations were finished or dropped.
 
 ``left``: runs without a budget. Each time the progress file is written, it says how much time is left; the script keeps it, and
 compares it with the time that it was. The first tenth of a run does not count. A reading of a number of seconds is wrong if it is
@@ -67,9 +67,9 @@ def run_with_budget(folder: Path, n: int, p: int, budget: int, seed: int) -> dic
     done = subprocess.run([*command, "--format", "json"], cwd=folder, capture_output=True, text=True, check=True)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    facts = json.loads(done.stdout)
-    of = json.loads((folder / "out" / "progress.json").read_text())["configurations"]["all"]
-    return {"budget": budget, "wall": wall, "cpu": cpu, "finished": facts["n_configs"], "configurations": of}
+    assert json.loads(done.stdout)["value"] is not None
+    tried = json.loads((folder / "out" / "progress.json").read_text())["configurations"]
+    return {"budget": budget, "wall": wall, "cpu": cpu, "finished": tried["finished"], "configurations": tried["all"]}
 
 
 def measure_budgets(results: Results, wanted: list[str], turns: int) -> None:
