@@ -121,6 +121,7 @@ def test_equal_scores_without_variance_are_not_decided():
     assert (found.pvalue, found.holds) == (None, None)
     assert found.decision == "undecided: there is no variance to test by"
     assert "p = undefined" in repr(found)
+    assert "p undefined (against: a is worse by 0.1 or more)" in str(found)
     # Answers that are right or wrong have one: that of shares which differ by the margin.
     assert compare.equivalent(answers(0, 0, 90, 10), "mean", "small", "large", margin=0.1).holds
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -205,6 +207,12 @@ def test_without_variance_only_the_null_itself_has_a_p_value():
     assert beside.pvalue is None
     assert "OF304" in [note.code for note in beside.notes]
     assert "OF304" not in [note.code for note in at.notes]
+    # 0.8 - 0.78 is not 0.02 in binary fractions.
+    near = of.from_arrays(None, [[0.8, 0.78]] * 20, configs=["a", "b"], folds=np.arange(20) % 5, response="pointwise")
+    for test in (compare.bootstrap, compare.permutation, compare.t_training):
+        found = test(near, "mean", "a", "b", null=0.02)
+        assert found.pvalue == 1.0
+        assert "OF304" not in [note.code for note in found.notes]
     folds = of.from_scores({"a": [0.75] * 5, "b": [0.5] * 5}, n_train=80, n_test=20)
     assert compare.t_kfold(folds, None, "a", "b", null=0.25).pvalue == 1.0
     assert compare.t_kfold(folds, None, "a", "b", null=0.2).pvalue is None
@@ -215,3 +223,21 @@ def test_on_the_command_line(tmp_path, capsys):
     file = str(oof.save(tmp_path / "x.oof"))
     assert cli.main(["compare", file, "a", "b", "--metric", "accuracy", "--null", "-0.02"]) == 0
     assert capsys.readouterr().out == f"{compare.auto(oof, 'accuracy', 'a', 'b', null=-0.02)}\n"
+
+
+def test_no_shift_has_a_permutation_p_value_of_0():
+    """With another null, units on which the two agree count too: their flips are all taken where that is few, else drawn."""
+    values = np.zeros((9, 2))
+    values[:3, 0] = 0.25, 0.5, -0.125
+    signs = np.array(list(product([1, -1], repeat=9)))
+    oof = of.from_arrays(None, values, response="pointwise")
+    for null in (-0.5, -0.03125, 0.0, 0.125):
+        d = values[:, 0] - null
+        expected = [np.mean(signs @ d >= d.sum() - 1e-12), np.mean(signs @ d <= d.sum() + 1e-12)]
+        found = [compare.permutation(oof, "mean", 0, 1, null=null, alternative=way) for way in ("greater", "less")]
+        assert [one.pvalue for one in found] == expected
+        assert all(one.details["exact"] for one in found)
+    more = of.from_arrays(None, np.concatenate([values, np.zeros((40, 2))]), response="pointwise")
+    far = compare.permutation(more, "mean", 0, 1, null=0.5, alternative="less")
+    assert far.pvalue == 1 / 10_000  # 1,250 times each of the 8 sets of units that differ
+    assert (far.details["exact"], compare.permutation(more, "mean", 0, 1).details["exact"]) == (False, True)

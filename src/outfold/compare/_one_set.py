@@ -404,7 +404,7 @@ def _delong(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypo
         standardised=standardised(difference, error * np.sqrt(len(rows))),
         wins=wins,
         unit="sample",
-        notes=notes_without_variance(difference, error, hypothesis.null),
+        notes=notes_without_variance(difference, error, apart == 0),
     )
     detail = f", placements averaged over {oof.n_repeats} repeats" if oof.n_repeats > 1 else ""
     detail += "" if oof.groups is None else ", samples clustered in groups [Obuchowski 1997]"

@@ -226,12 +226,12 @@ def standardised(difference: NDArray[np.float64], spread: NDArray[np.float64]) -
 
 
 def notes_without_variance(
-    difference: NDArray[np.float64], spread: NDArray[np.float64], null: float
+    difference: NDArray[np.float64], spread: NDArray[np.float64], at_null: NDArray[np.bool_]
 ) -> dict[int, tuple[Note, ...]]:
-    """A caveat for every pair whose difference is not that of the null hypothesis, and has no variance at all."""
+    """A caveat for every pair that has no variance at all, and whose difference is not that of the null hypothesis."""
     return {
         int(i): (Note("OF304", f"all samples differ by exactly {difference[i]:+.4g}; the p value is undefined."),)
-        for i in np.flatnonzero((spread == 0) & (difference != null))
+        for i in np.flatnonzero((spread == 0) & ~at_null)
     }
 
 

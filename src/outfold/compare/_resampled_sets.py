@@ -67,14 +67,15 @@ def _bootstrap(
     difference = observed_differences(observed, pairs)
     null = hypothesis.null
     tails, interval, spread = _inverted(compared.sign, kept, jackknife, difference, pairs, level, null)
-    p = np.where((spread == 0) & (difference != null), np.nan, pvalues(hypothesis, tails))
+    at_null = np.abs(difference - null) <= RELATIVE_TIE * np.abs(observed).max()
+    p = np.where((spread == 0) & ~at_null, np.nan, pvalues(hypothesis, tails))
     interval[(spread == 0) & (difference != 0)] = np.nan
     arrays = PairArrays(
         difference=difference,
         pvalue=p,
         interval=interval,
         standardised=standardised(difference, spread * np.sqrt(int(scoring.units().max()) + 1)),
-        notes=notes_without_variance(difference, spread, null),
+        notes=notes_without_variance(difference, spread, at_null),
         **sample_wins(compared, pairs),
     )
     words = "BCa" if method == "bca" else "percentile"
@@ -216,7 +217,7 @@ def _flipped_means(
         first, second = pairs[part].T
         means = paired.SwappedMeans(parts[first] - parts[second], shares, n_resamples, seed)
         (greater[part], less[part]), interval[part] = means.test(hypothesis.confidence_level, hypothesis.null)
-        exact[part] = means.exact
+        exact[part] = means.exact(hypothesis.null)
     return Tails(greater, less), interval, exact
 
 

@@ -96,7 +96,7 @@ def _t_training(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: 
         df=(df,),
         interval=tested.interval,
         standardised=standardised(difference, spread),
-        notes=notes_without_variance(difference, spread, hypothesis.null),
+        notes=notes_without_variance(difference, spread, np.abs(difference - hypothesis.null) <= floor),
         **sample_wins(compared, pairs),
     )
     notes = (*group_notes(scoring), *compared.notes_on_scales(ranked=metric.needs == "score"))

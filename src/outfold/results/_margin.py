@@ -150,7 +150,8 @@ class MarginComparison(FrameResult):
         first = self.tests[0]
         yield "decision", self.decision
         for test, way in zip(self.tests, ("worse", "better"), strict=False):
-            yield "test", test._test(f"against: {self.a} is {way} by {self.margin:g} or more")
+            against = f"against: {self.a} is {way} by {self.margin:g} or more"
+            yield "test", f"p undefined ({against})" if test.pvalue is None else test._test(against)
         yield from (("effect", text) for text in first._effects())
         yield from method_facts(first.description, self.reference, first.plan, self.notes, first.reason)
 

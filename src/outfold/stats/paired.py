@@ -279,9 +279,12 @@ class SwappedMeans:
 
     def __init__(self, parts: Floats, shares: Floats, n_resamples: int, seed: int) -> None:
         self._parts, self._shares = parts, shares
-        told = parts != 0
-        self.exact = np.array([enumerable(int(k), n_resamples) for k in told.sum(axis=1)], dtype=bool)
-        silent = np.where(told[self.exact], 0.0, shares)
+        # Where the sets of all units are few, every one is taken. Else a unit that does not differ is in a set by chance: it
+        # changes the mean over the set, but its flip changes nothing unless the differences are shifted.
+        whole = enumerable(parts.shape[1], n_resamples)
+        self._told = (parts != 0) | whole
+        self._enumerated = np.array([enumerable(int(k), n_resamples) for k in self._told.sum(axis=1)], dtype=bool)
+        silent = np.where(self._told[self._enumerated], 0.0, shares)
         sums, sizes, rest = [], [], []
         for masks in swaps(parts.shape[1], n_resamples, seed):
             drawn = masks.astype(np.float64)
@@ -294,21 +297,27 @@ class SwappedMeans:
         """Tails of differences less the null, and (P, 2) interval, of every pair."""
         n = len(self._parts)
         greater, less, interval = np.empty(n), np.empty(n), np.empty((n, 2))
-        order = np.cumsum(self.exact) - 1
+        order = np.cumsum(self._enumerated) - 1
         for p in range(n):
             low, high = self._means(p, int(order[p]))
             # A sum that is 0 was set to 0; for another shift, a mean that differs from it by rounding only is equal to it.
             slack = RELATIVE_TIE * abs(null)
-            greater[p], less[p] = np.mean(low <= null + slack), np.mean(high >= null - slack)
+            shares = np.mean(low <= null + slack), np.mean(high >= null - slack)
+            # What was observed is one of the flips, even if chance put a unit into every set: no p value is 0.
+            greater[p], less[p] = np.maximum(shares, 1 / len(low))
             # The k smallest of M are those of p values k / M at most (1 - level) / 2; the next one is not rejected.
             k = int(round(1 - level, 12) / 2 * len(low) + 1e-9)
             interval[p] = np.partition(low, k)[k], -np.partition(-high, k)[k]
         return Tails(greater, less), interval
 
+    def exact(self, null: float = 0.0) -> NDArray[np.bool_]:
+        """(P,) whether all flips count that can change a difference less the null; shifted, every unit differs."""
+        return np.asarray(self._enumerated & (self._told.all(axis=1) | (null == 0)))
+
     def _means(self, p: int, position: int) -> tuple[Floats, Floats]:
         """Means over swapped sets, as the lower and as the upper tail count them: an empty set counts in both."""
-        if self.exact[p]:
-            sums, sizes = self._enumerated(p, self._rest[:, position])
+        if self._enumerated[p]:
+            sums, sizes = self._every_set(p, self._rest[:, position])
         else:
             # What was observed is one more of the possible flips, the one of the empty set.
             sums, sizes = np.append(self._sums[:, p], 0.0), np.append(self._sizes, 0.0)
@@ -317,9 +326,9 @@ class SwappedMeans:
         means = sums / np.where(empty, 1.0, sizes)
         return np.where(empty, -np.inf, means), np.where(empty, np.inf, means)
 
-    def _enumerated(self, p: int, rest: Floats) -> tuple[Floats, Floats]:
+    def _every_set(self, p: int, rest: Floats) -> tuple[Floats, Floats]:
         """Every set of the units that differ, as often each; those that do not differ are in it by chance."""
-        told = np.flatnonzero(self._parts[p])
+        told = np.flatnonzero(self._told[p])
         masks = all_swaps(len(told)).astype(np.float64)
         times = len(rest) // len(masks)
         sums, sizes = masks @ self._parts[p, told], masks @ self._shares[told]
