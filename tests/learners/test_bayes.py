@@ -168,3 +168,19 @@ def test_texts_among_the_numbers_are_told():
     X = np.array([["r", "s"], ["g", "t"]], dtype=object)
     with pytest.raises(InputError, match=r"X must have columns of numbers and of categories; a column holds \['s'\]"):
         KernelNaiveBayes(categorical_features=[0]).fit(X, [0, 1])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("bandwidth", ["range", "scott", "silverman", 0.5])
+@pytest.mark.parametrize("exponent", [-1000, -600, 500, 1020])
+def test_numbers_of_any_size(bandwidth, exponent):
+    """Units do not matter, not even where squares of the numbers are too large or too small for floats."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 1)) + y[:, None]
+    model, moved = (KernelNaiveBayes(bandwidth).fit(Z, y) for Z in (X, np.ldexp(X, exponent)))
+    assert moved.predict_proba(np.ldexp(X, exponent)) == pytest.approx(model.predict_proba(X), rel=1e-12)
+    density = model.predict_joint_log_proba(X)
+    assert moved.predict_joint_log_proba(np.ldexp(X, exponent)) == pytest.approx(density - exponent * np.log(2))
+    far = model.predict_proba([[1e200], [-1e308], [1.7e308]])
+    assert np.isfinite(far).all()

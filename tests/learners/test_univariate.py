@@ -180,3 +180,20 @@ def test_wrong_input_is_told():
         Univariate().fit(np.zeros((3, 1)), ["a"] * 3)
     with pytest.raises(InputError, match="alpha"):
         Univariate(alpha=2).fit(np.zeros((3, 1)), [0, 1, 0])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("selector", [Univariate, SES])
+@pytest.mark.parametrize("exponent", [-1000, -40, 1020])
+def test_units_do_not_matter(selector, exponent):
+    """Not even where squares of the numbers are too large or too small for floats."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    target = X[:, 0] + rng.normal(size=60)
+    for task, y in (("classification", (target > 0).astype(int)), ("regression", target)):
+        found = selector(task=task).fit(X, y)
+        for Z, z in ((np.ldexp(X, exponent), y), (X, np.ldexp(y, exponent) if task == "regression" else y)):
+            moved = selector(task=task).fit(Z, z)
+            assert moved.selected_.tolist() == found.selected_.tolist()
+            if selector is Univariate:
+                assert moved.pvalues_ == pytest.approx(found.pvalues_, rel=1e-9)

@@ -24,6 +24,8 @@ _RULES = ("range", "scott", "silverman")
 _MOST_ENTRIES = 2**16
 # WEKA's smallest bandwidth: a sixth of the mean gap between neighbouring values.
 _GAPS = 6
+# Numbers of another size are brought near 1, and none is farther from all kernels than so many bandwidths: squares would overflow.
+_EXPONENTS, _FARTHEST = 400, 1e150
 
 
 @fill_with(TEXTS)
@@ -150,9 +152,13 @@ class LevelShares:
 class KernelDensities:
     """The densities of a number, by class: the centres and weights of their kernels, and the bandwidths."""
 
+    _exponent = 0  # of the power of two that these are divided by
+
     def __init__(self, column: Floats, by_class: Floats, rule: Bandwidth) -> None:
         known = ~np.isnan(column)
-        values, place = np.unique(column[known], return_inverse=True)
+        exponent = int(np.frexp(np.abs(column[known]).max(initial=0.0))[1])
+        self._exponent = exponent if abs(exponent) > _EXPONENTS else 0
+        values, place = np.unique(np.ldexp(column[known], -self._exponent), return_inverse=True)
         weights = np.zeros((len(values), by_class.shape[1]))
         np.add.at(weights, place, by_class[known])
         # A class without a known value gets the density of all classes, which says nothing.
@@ -169,9 +175,12 @@ class KernelDensities:
         out = np.zeros((len(column), len(self.centres)))
         known = ~np.isnan(column)
         if self.bandwidths.all():
-            values, place = np.unique(column[known], return_inverse=True)
+            with np.errstate(over="ignore"):
+                scaled = np.ldexp(column[known], -self._exponent)
+            values, place = np.unique(scaled, return_inverse=True)
             kernels = zip(self.centres, self.weights, self.bandwidths, strict=True)
-            out[known] = np.column_stack([_log_density(values, *each) for each in kernels])[place]
+            densities = np.column_stack([_log_density(values, *each) for each in kernels])
+            out[known] = (densities - self._exponent * np.log(2))[place]
         return out
 
 
@@ -186,7 +195,8 @@ def _bandwidth(values: Floats, weights: Floats, rule: Bandwidth) -> float:
 
 
 def _log_density(x: Floats, centres: Floats, weights: Floats, width: float) -> Floats:
-    """The logarithm of the weighted mean of normal densities around the centres."""
+    """The logarithm of the weighted mean of normal densities around the centres, which are in ascending order."""
+    x = np.clip(x, centres[0] - _FARTHEST * width, centres[-1] + _FARTHEST * width)
     log_weights = np.log(weights / weights.sum() / (width * np.sqrt(2 * np.pi)))
     out = np.empty(len(x))
     rows = max(1, _MOST_ENTRIES // len(centres))

@@ -32,6 +32,11 @@ def filled_numbers(column: Floats) -> Floats:
     return column if known.all() else np.where(known, column, np.median(column[known]) if known.any() else 0.0)
 
 
+def near_one(numbers: Floats) -> Floats:
+    """Each column times a power of two, which changes no digit: squares of numbers of any size are then numbers, too."""
+    return np.asarray(np.ldexp(numbers, -np.frexp(np.abs(numbers).max(axis=0))[1]))
+
+
 def level_codes(column: Category) -> Codes:
     """The levels as 0, 1, ...; missing values are one more level."""
     codes = column.codes(column.levels())
@@ -71,8 +76,8 @@ class FeatureColumns:
 
 
 def _varying(column: Floats) -> Floats:
-    values = filled_numbers(column)
-    constant = values.std() <= 1e-12 * max(1.0, np.abs(values).max())
+    values = near_one(filled_numbers(column))
+    constant = values.std() <= 1e-12
     return values[:, None][:, : 0 if constant else 1]
 
 
@@ -97,8 +102,9 @@ class Linear:
     """
 
     def __init__(self, design: FeatureColumns, y: Floats) -> None:
+        y = near_one(y)
         centred = y - y.mean()
-        # A power of two brings the target to a size near 1, and changes no digit of a test.
+        # The spread near 1, too.
         self._design, self._y = design, np.ldexp(centred, -int(np.frexp(centred.std())[1]))
 
     def log_p(self, features: Codes, given: Sequence[int]) -> Floats:

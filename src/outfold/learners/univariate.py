@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..docstrings import fill_with
-from .independence import filled_numbers, level_codes
+from .independence import filled_numbers, level_codes, near_one
 from .mixed import CategoricalFeatures, Category, Codes, Column, Floats
 from .selecting import TEXTS, SelectionTask, Selector
 
@@ -63,14 +63,13 @@ class Univariate(Selector):
 
     def _select(self, columns: Sequence[Column], y: NDArray[Any]) -> None:
         classes = self._classes(y)
+        target = near_one(y.astype(np.float64)) if classes is None else np.empty(0)
         is_category = np.array([isinstance(column, Category) for column in columns])
         log_p = np.zeros(len(columns))
         if not is_category.all():
-            X = np.column_stack([filled_numbers(c) for c in columns if not isinstance(c, Category)])
-            log_p[~is_category] = (
-                _of_correlations(X, y.astype(np.float64)) if classes is None else _of_classes(X, classes)
-            )
-        log_p[is_category] = [_of_levels(level_codes(c), classes, y) for c in columns if isinstance(c, Category)]
+            X = near_one(np.column_stack([filled_numbers(c) for c in columns if not isinstance(c, Category)]))
+            log_p[~is_category] = _of_correlations(X, target) if classes is None else _of_classes(X, classes)
+        log_p[is_category] = [_of_levels(level_codes(c), classes, target) for c in columns if isinstance(c, Category)]
         self.pvalues_ = np.exp(log_p)
         passed = np.flatnonzero(log_p <= np.log(self.alpha))
         # Logarithms tell features apart whose p values are too small for a number.
@@ -92,13 +91,13 @@ def _of_correlations(X: Floats, y: Floats) -> Floats:
     return np.asarray(np.minimum(np.log(2) + student.logsf(t, df), 0.0))
 
 
-def _of_levels(levels: Codes, classes: Codes | None, y: NDArray[Any]) -> float:
+def _of_levels(levels: Codes, classes: Codes | None, y: Floats) -> float:
     """Log p value of a category: chi-squared of its levels by the classes, or F of a number by its levels."""
     hot = _one_hot(levels)
     if hot.shape[1] == 1:
         return 0.0
     if classes is None:
-        return float(_f_test(y.astype(np.float64)[:, None], hot)[0])
+        return float(_f_test(y[:, None], hot)[0])
     return _chi_squared_of_table(hot.T @ _one_hot(classes))
 
 
