@@ -213,6 +213,11 @@ def test_without_variance_only_the_null_itself_has_a_p_value():
         found = test(near, "mean", "a", "b", null=0.02)
         assert found.pvalue == 1.0
         assert "OF304" not in [note.code for note in found.notes]
+        # Flips of differences that are all alike say nothing about another one.
+        found = test(near, "mean", "a", "b", null=0.1)
+        assert found.pvalue is None
+        assert "OF304" in [note.code for note in found.notes]
+    assert compare.permutation(near, "mean", "a", "b").pvalue < 0.001
     folds = of.from_scores({"a": [0.75] * 5, "b": [0.5] * 5}, n_train=80, n_test=20)
     assert compare.t_kfold(folds, None, "a", "b", null=0.25).pvalue == 1.0
     assert compare.t_kfold(folds, None, "a", "b", null=0.2).pvalue is None
@@ -240,4 +245,5 @@ def test_no_shift_has_a_permutation_p_value_of_0():
     more = of.from_arrays(None, np.concatenate([values, np.zeros((40, 2))]), response="pointwise")
     far = compare.permutation(more, "mean", 0, 1, null=0.5, alternative="less")
     assert far.pvalue == 1 / 10_000  # 1,250 times each of the 8 sets of units that differ
+    assert [note.code for note in far.notes] == ["OF303"]
     assert (far.details["exact"], compare.permutation(more, "mean", 0, 1).details["exact"]) == (False, True)

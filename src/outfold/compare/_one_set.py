@@ -36,7 +36,8 @@ McNemarMethod = Literal["auto", "plain", "edwards", "exact", "midp"]
 
 # Below this number of discordant samples `auto` does not trust the chi2 approximation.
 EXACT_BELOW = 50
-_FEW = 10
+# With fewer, hardly any test tells two models apart.
+FEW = 10
 _METRIC = "accuracy"
 # Pairs times samples whose differences of placements are held at once.
 _AT_ONCE = 1 << 22
@@ -152,7 +153,7 @@ def _effects(found: Correctness, pairs: NDArray[np.intp], b: NDArray[np.int64], 
 
 def _notes_on_few(discordant: NDArray[np.int64], hypothesis: Hypothesis) -> dict[int, tuple[Note, ...]]:
     out: dict[int, tuple[Note, ...]] = {}
-    for i in np.flatnonzero((discordant > 0) & (discordant < _FEW)):
+    for i in np.flatnonzero((discordant > 0) & (discordant < FEW)):
         m = int(discordant[i])
         least = 0.5 ** (m - (hypothesis.alternative == "two-sided"))
         more = (

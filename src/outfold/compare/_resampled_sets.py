@@ -21,6 +21,7 @@ from ..stats.kernels import RELATIVE_TIE, Kernel
 from ..stats.pvalues import Tails
 from ..stats.resampling import block_size, blocks
 from ._compared import ComparedConfigs, Source
+from ._one_set import FEW
 from ._pair_test import (
     AlternativeLike,
     Findings,
@@ -176,18 +177,25 @@ def _permutation(
     scoring = compared.scoring
     observed = defined_scores(scoring)
     difference = observed_differences(observed, pairs)
+    notes: dict[int, tuple[Note, ...]] = {}
+    undefined = np.zeros(len(pairs), dtype=bool)
     if scoring.metric.pointwise:
         tails, interval, exact = _flipped_means(compared, pairs, n_resamples, seed, hypothesis)
         how = "interval of the shifts not rejected"
+        if hypothesis.null:
+            undefined, notes = _hardly_differing(compared, pairs, difference, hypothesis.null)
+            how = f"differences taken for symmetric about the null; {how}"
     else:
         tails, exact = _swapped(scoring, pairs, difference, n_resamples, seed)
         interval = _percentile_interval(scoring, pairs, n_resamples, seed, hypothesis.confidence_level)
         how = "percentile bootstrap interval"
         how = f"their ranks are swapped [Venkatraman & Begg 1996]; {how}" if scoring.metric.ranks_only else how
+    p = pvalues(hypothesis, tails if compared.sign > 0 else Tails(tails.less, tails.greater))
     arrays = PairArrays(
         difference=difference,
-        pvalue=pvalues(hypothesis, tails if compared.sign > 0 else Tails(tails.less, tails.greater)),
+        pvalue=np.where(undefined, np.nan, p),
         interval=interval,
+        notes=notes,
         details={"exact": exact},
         **sample_effects(compared, pairs),
     )
@@ -219,6 +227,27 @@ def _flipped_means(
         (greater[part], less[part]), interval[part] = means.test(hypothesis.confidence_level, hypothesis.null)
         exact[part] = means.exact(hypothesis.null)
     return Tails(greater, less), interval, exact
+
+
+def _hardly_differing(
+    compared: ComparedConfigs, pairs: NDArray[np.intp], difference: NDArray[np.float64], null: float
+) -> tuple[NDArray[np.bool_], dict[int, tuple[Note, ...]]]:
+    """Which pairs have no variance to test a shift by, and caveats for them and for those that differ on few units.
+
+    Shifted, units on which the two agree differ all in one direction. Where hardly any other is seen, flips find too much.
+    """
+    parts, shares = _contributions(compared)
+    own = parts / shares
+    slack = RELATIVE_TIE * max(float(np.abs(own).max()), abs(null))
+    at_null, flat = np.abs(difference - null) <= slack, np.zeros(len(pairs), dtype=bool)
+    few: dict[int, tuple[Note, ...]] = {}
+    for i, (first, second) in enumerate(pairs):
+        of_units = own[first] - own[second]
+        flat[i] = np.ptp(of_units) <= slack
+        n_told = int(np.sum(np.abs(of_units) > slack))
+        if not flat[i] and n_told < min(FEW, len(of_units)):
+            few[i] = (Note("OF303", f"the two differ on only {n_told} of the {_unit(compared.scoring)}s."),)
+    return flat & ~at_null, few | notes_without_variance(difference, np.where(flat, 0.0, 1.0), at_null)
 
 
 def _contributions(compared: ComparedConfigs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
