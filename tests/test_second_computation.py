@@ -7,8 +7,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import optimize, stats
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from extras import pd
@@ -101,6 +105,77 @@ def test_step_down_of_mcnemars_tests():
     assert np.all(np.abs(found.adjusted - adjusted) <= noise)
     holm = of.compare.pairs(oof, "mean", test="mcnemar", method="exact", adjust="holm").adjusted
     assert np.max(holm - adjusted) > 2 * noise.max()
+
+
+# -- tuned algorithms, and winners on a new partition ------------------------------------------------------------
+
+
+def grids():
+    """Two algorithms, with some configurations each."""
+    neighbours = of.grid("knn", KNeighborsClassifier(), n_neighbors=[7, 9, 11, 13])
+    return neighbours | of.grid("tree", DecisionTreeClassifier(random_state=0), min_samples_leaf=[4, 7, 10])
+
+
+def noisy(seed, n=60):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.4).astype(int)
+    return rng.normal(size=(n, 3)) + 0.7 * y[:, None], y, rng.integers(0, 15, n)
+
+
+def held_out(model, X, y, folds):
+    """Probabilities of each sample by the model that was trained without its fold."""
+    out = np.full(len(y), np.nan)
+    for k in np.unique(folds[folds >= 0]):
+        out[folds == k] = (
+            clone(model)
+            .fit(X[(folds >= 0) & (folds != k)], y[(folds >= 0) & (folds != k)])
+            .predict_proba(X[folds == k])[:, 1]
+        )
+    return out
+
+
+@pytest.mark.parametrize(("inner", "with_groups", "repeats"), [(True, False, 2), (2, False, 1), (2, True, 1)])
+def test_tuned_algorithms_are_compared_by_their_nested_predictions(inner, with_groups, repeats):
+    X, y, groups = noisy(repeats)
+    configs, plan = grids(), of.Plan(folds=3, repeats=repeats)
+    data = {"groups": groups} if with_groups else {}
+    oof = of.collect(configs, X, y, plan, inner=inner, rng=1, progress=False, **data)
+    nested, picks = np.full((len(y), 2, repeats), np.nan), []
+    for a, prefix in enumerate(("knn", "tree")):
+        members = [name for name in configs if name.startswith(prefix)]
+        for r in range(repeats):
+            for k in range(3):
+                inside, test = oof.blocks["inner"].folds[:, 3 * r + k], oof.folds[:, r] == k
+                assert np.array_equal(inside < 0, test)
+                scores = [brier_score_loss(y[~test], held_out(configs[name], X, y, inside)[~test]) for name in members]
+                picks.append(members[int(np.argmin(scores))])
+                nested[test, a, r] = clone(configs[picks[-1]]).fit(X[~test], y[~test]).predict_proba(X[test])[:, 1]
+    found = of.compare.algorithms(oof, "brier", "knn", "tree")
+    selected = {name: n for one in found.algorithms for name, n in one.selected.items()}
+    assert selected == {name: picks.count(name) for name in set(picks)}
+    assert len(set(picks)) > 2
+    brier = [np.mean([brier_score_loss(y, nested[:, a, r]) for r in range(repeats)]) for a in (0, 1)]
+    assert found.difference == pytest.approx(brier[0] - brier[1], rel=1e-6)
+    made = of.from_arrays(y, nested, folds=oof.folds, configs=["knn", "tree"], response="proba", **data)
+    assert found.pvalue == pytest.approx(of.compare.auto(made, "brier", "knn", "tree").pvalue, rel=1e-6)
+
+
+def test_winners_by_several_metrics_on_a_new_partition():
+    X, y, groups = noisy(4)
+    configs, metrics = grids(), {"brier": brier_score_loss, "roc_auc": roc_auc_score}
+    oof = of.collect(configs, X, y, of.Plan(folds=3), groups=groups, fresh=list(metrics), rng=1, progress=False)
+    folds = oof.blocks["fresh"].folds[:, 0]
+    assert all(len(np.unique(folds[groups == g])) == 1 for g in np.unique(groups))
+    assert not np.array_equal(folds, oof.folds[:, 0])
+    winners = set()
+    for metric, score in metrics.items():
+        found = of.estimate.cvm_cv(oof, metric)
+        again = held_out(configs[found.selected], X, y, folds)
+        assert found.value == pytest.approx(
+            np.mean([score(y[folds == k], again[folds == k]) for k in range(3)]), rel=1e-6
+        )
+        winners.add(found.selected)
+    assert len(winners) == 2
 
 
 # -- SES (Tsamardinos et al. 2012, Lagani et al. 2017) ----------------------------------------------------------
