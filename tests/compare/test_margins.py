@@ -132,6 +132,7 @@ def test_equal_scores_without_variance_are_not_decided():
         ({"margin": 0}, "margin must be a number above 0, in units of the metric; got 0"),
         ({"margin": -0.1}, "margin must be a number above 0"),
         ({"margin": "2%"}, "margin must be a number above 0"),
+        ({"margin": 1}, "margin must be below 1: .* cannot differ by more; got 1"),
         ({"margin": 0.1, "alpha": 0.5}, "alpha must lie between 0 and 0.5"),
         ({"margin": 0.1, "test": "f_5x2cv"}, "test must have a direction; f_5x2cv has none. Use t_training"),
         ({"margin": 0.1, "test": "t_bayes"}, "t_bayes with null=-0.1 needs a null hypothesis"),

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..arguments import check_between, is_number
 from ..exceptions import got, invalid
 from ..metrics import MetricLike
 from ..results import MarginComparison, MarginQuestion
 from ._auto import find_compared
-from ._compared import Source
+from ._compared import ComparedConfigs, Source
 from ._pair_test import Hypothesis, TestLike, all_pairs, check_options, compare_pairs, public
 
 
@@ -85,6 +87,14 @@ def margin_hypotheses(
     return tuple(sides[: 1 if question == "non-inferior" else 2])
 
 
+def _refuse_whole_range(margin: float, compared: ComparedConfigs) -> None:
+    """Refuse a margin as large as the range of the metric: no two differ by more."""
+    low, high = (-np.inf, np.inf) if compared.metric is None else compared.metric.bounds
+    largest = 1.0 if compared.zero_one else high - low
+    if margin >= largest:
+        raise invalid("margin", f"must be below {largest:g}: {compared.metric_name} cannot differ by more", got(margin))
+
+
 def _within_margin(
     question: MarginQuestion,
     source: Source,
@@ -106,6 +116,7 @@ def _within_margin(
     if not chosen.directed:
         raise invalid("test", "must have a direction", f"{chosen.name} has none", "Use `t_training`.")
     hypotheses = margin_hypotheses(question, margin, level, compared.greater_is_better)
+    _refuse_whole_range(margin, compared)
     found = [compare_pairs(chosen, compared, all_pairs(2), one, **chosen_options)[0] for one in hypotheses]
     tests = tuple(replace(one, reason=reason) for one in found)
     return MarginComparison(question=question, margin=float(margin), tests=tests, alpha=float(alpha))
