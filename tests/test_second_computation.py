@@ -90,7 +90,7 @@ def test_step_down_of_mcnemars_tests():
     for d in range(b):
         rows = rng.integers(0, n, n)
         moved = right[rows].mean(axis=0) - right.mean(axis=0)
-        drawn[d] = [abs(moved[first] - moved[second]) for first, second in pairs]
+        drawn[d] = [abs(round(moved[first] - moved[second], 12)) for first, second in pairs]
     # The p value of a draw is the share of draws that are at least as far apart.
     drawn_p = np.column_stack([(b - stats.rankdata(column, method="min") + 1) / b for column in drawn.T])
     adjusted, so_far = np.empty(len(pairs)), 0.0
@@ -176,6 +176,45 @@ def test_winners_by_several_metrics_on_a_new_partition():
         )
         winners.add(found.selected)
     assert len(winners) == 2
+
+
+# -- as good as, up to a margin (Tango 1998) ----------------------------------------------------------------------
+
+
+def score_z(b, c, n, d):
+    """Of "b/n - c/n is d", with the variance at the likeliest shares that differ by d, found by a general optimiser."""
+
+    def surprise(q):
+        counts, shares = np.array([b, c, n - b - c]), np.array([q + d, q, 1 - d - 2 * q])
+        return -np.sum(counts[counts > 0] * np.log(np.maximum(shares[counts > 0], 1e-300)))
+
+    q = optimize.minimize_scalar(
+        surprise, bounds=(max(0, -d), (1 - d) / 2), method="bounded", options={"xatol": 1e-10}
+    ).x
+    spread = n * (2 * q + d - d * d)
+    return (b - c - n * d) / np.sqrt(spread)
+
+
+@pytest.mark.parametrize(
+    ("question", "difference"), [("non_inferior", 0.0), ("non_inferior", -0.2), ("equivalent", 0.0)]
+)
+def test_power_within_a_margin_by_enumeration(question, difference):
+    """Every table that 30 answers can give, with its probability; at a difference of the margin, the power is the error."""
+    n, margin = 30, 0.2
+    oof = of.from_arrays(None, [[1, 0]] * 6 + [[0, 1]] * 4 + [[1, 1]] * 20 + [[0, 0]] * 10, response="pointwise")
+    first, second = 0.125 + difference / 2, 0.125 - difference / 2  # a quarter of the 40 answers tells the two apart
+    expected = 0.0
+    for b in range(n + 1):
+        for c in range(n + 1 - b):
+            p = stats.norm.sf(score_z(b, c, n, -margin))
+            if question == "equivalent":
+                p = max(p, stats.norm.cdf(score_z(b, c, n, margin)))
+            if p <= 0.05:
+                expected += stats.multinomial.pmf([b, c, n - b - c], n, [first, second, 1 - first - second])
+    found = of.compare.power(
+        oof, "mean", 0, 1, difference, n=n, n_simulations=2000, progress=False, **{question: margin}
+    )
+    assert abs(found.power - expected) <= 4 * np.sqrt(expected * (1 - expected) / 2000)
 
 
 # -- SES (Tsamardinos et al. 2012, Lagani et al. 2017) ----------------------------------------------------------

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
+import outfold as of
 from internals import pvalues
 
 P = np.array([0.01, 0.04, 0.03, 0.005, 0.55, 0.04])
@@ -125,3 +126,16 @@ def test_westfall_young_lies_between_the_p_value_and_holms(values, seed):
     assert np.array_equal(np.isnan(out), ~defined)
     assert np.all((out[defined] >= p[defined]) & (out[defined] <= holm[defined] + 1e-15))
     assert np.all(np.diff(out[defined][np.argsort(p[defined], kind="stable")]) >= 0)
+
+
+def test_draws_that_are_equally_extreme_are_ties():
+    """Differences of shares of few samples take few values, and rounding must not tell them apart: units do not matter."""
+    rng = np.random.default_rng(1)
+    right = rng.random((30, 1)) + 0.3 * rng.random((30, 5)) < [0.95, 0.9, 0.8, 0.7, 0.6]
+    found = []
+    for unit in (1.0, 3.0):
+        oof = of.from_arrays(None, unit * right, response="pointwise")
+        found.append(of.compare.pairs(oof, "mean", test="permutation", adjust="westfall_young", n_resamples=500))
+    first, second = found
+    assert [pair.pvalue for pair in first] == [pair.pvalue for pair in second]
+    assert first.adjusted.tolist() == second.adjusted.tolist()

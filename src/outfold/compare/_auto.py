@@ -21,6 +21,7 @@ from ..metrics._scoring import sample_bootstrap
 from ..requirements import PREDICTIONS, Requirement, check_requirements, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
+from ..stats.kernels import RELATIVE_TIE
 from ._compared import ComparedConfigs, Source, refuse_unfinished
 from ._measured import error_in_plans, is_large, kind_of
 from ._one_set import cochran_q, delong, mcnemar
@@ -325,13 +326,16 @@ def _adjusted(
     check_requirements(f"`adjust={adjust!r}`", (PREDICTIONS,), compared, "Use `adjust='holm'`.")
     scoring, sign = compared.scoring, compared.sign
     blocks = sample_bootstrap(scoring, False, _SEED).blocks(_N_DRAWS)
+    observed = scoring.scores()
     # Around the observed scores, as if no two configurations differed.
-    drawn = np.concatenate([scoring.scores(weights) for weights in blocks]) - scoring.scores()
+    drawn = np.concatenate([scoring.scores(weights) for weights in blocks]) - observed
     drawn = drawn[~np.isnan(drawn).any(axis=1)]
+    # In steps so small that only what rounding leaves is made equal: draws that are equally extreme are ties.
+    drawn /= RELATIVE_TIE * max(float(np.abs(observed).max()), np.finfo(float).tiny / RELATIVE_TIE)
 
     def extremes(i: int) -> NDArray[np.float64]:
         first, second = pairs[i]
-        difference = sign * (drawn[:, first] - drawn[:, second])
+        difference = sign * np.rint(drawn[:, first] - drawn[:, second])
         return np.abs(difference) if alternative == "two-sided" else difference * (1 if alternative == "better" else -1)
 
     return adjustments.westfall_young(p, extremes)
