@@ -24,7 +24,7 @@ _RULES = ("range", "scott", "silverman")
 _MOST_ENTRIES = 2**16
 # WEKA's smallest bandwidth: a sixth of the mean gap between neighbouring values.
 _GAPS = 6
-# Numbers of another size are brought near 1, and none is farther from all kernels than so many bandwidths: squares would overflow.
+# Squares would overflow: numbers of another size are brought near 1, and none is farther from the kernels than so many widths.
 _EXPONENTS, _FARTHEST = 400, 1e150
 
 
