@@ -195,7 +195,8 @@ def test_the_adjusted_p_value_is_that_of_a_loop_over_draws(answers):
     scoring = Scoring(answers.sel(config=["x", "y", "z"]), "mean")
     weights = np.concatenate(list(sample_bootstrap(scoring, False, 0).blocks(10_000)))
     drawn = scoring.scores(weights) - scoring.scores()
-    own = [drawn[:, j] - drawn[:, 2] for j in (0, 1)]
+    # Differences of shares are multiples of one over the number of samples: what rounding leaves would break ties.
+    own = [np.rint((drawn[:, j] - drawn[:, 2]) * answers.n_samples) for j in (0, 1)]
     by_draw = np.array([rankdata(-one, method="max") / len(one) for one in own])
     p = np.array([pair.pvalue for pair in found])
     first = int(np.argmin(p))

@@ -64,6 +64,20 @@ def test_the_direction_is_that_of_the_metric():
     assert compare.non_inferior(oof, "error", "large", "small", margin=0.02).holds
 
 
+def test_at_a_margin_the_reason_for_swapping_names_what_it_assumes():
+    oof = of.from_arrays(
+        np.arange(60) % 2, np.random.default_rng(0).random((60, 2)), response="proba", configs=["a", "b"]
+    )
+    equal = compare.auto(oof, "log_loss", "a", "b")
+    assert "needs no assumption" in equal.reason
+    for found in (
+        compare.non_inferior(oof, "log_loss", "a", "b", margin=0.1),
+        compare.auto(oof, "log_loss", "a", "b", null=0.1),
+    ):
+        assert "symmetric" in found.reason
+        assert "needs no assumption" not in found.reason
+
+
 def test_it_is_the_one_sided_test_of_the_margin():
     oof = answers()
     found = compare.equivalent(oof, "mean", "small", "large", margin=0.05)

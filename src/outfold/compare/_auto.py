@@ -124,6 +124,8 @@ few: with few samples of a class, DeLong's test is wrong too often, and this one
     with `Plan(folds=10)`, to compare learners on all samples
 swaps: if the two were equally good, swapping their predictions of a sample would change nothing; this needs no assumption about
     how the differences are distributed
+symmetric: this test swaps whole samples, or whole groups of them. Where the null hypothesis is not 0, it assumes that the
+    differences are symmetric about it, and it errs more often where they are skewed
 single: with leave-one-out, each model predicts one sample only, and no test keeps its level | Collect with
     `Plan(folds=10)`, or `Plan(folds=10, repeats=3)`.
 training: it allows for chance in the samples and in the training sets. In simulations of such plans it found a difference between
@@ -175,6 +177,7 @@ def choose(compared: ComparedConfigs, hypothesis: Hypothesis, given: Mapping[str
     words += " with groups" if _grouped(compared) and "group" not in words else ""
     own = row.options.keys() & given.keys()
     why = _WHY["given"] if own else row.why.format(error=error_in_plans(row.measured, compared, kind_of(compared)))
+    why = _WHY["symmetric"] if hypothesis.null and row.test.name == permutation.__name__ else why
     options = {name: option.value(compared) for name, option in row.options.items()} | dict(given)
     return Choice(row.test, options, f"{row.test.name} was chosen for {words} by {compared.metric_name}: {why}.")
 
