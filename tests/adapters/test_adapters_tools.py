@@ -129,6 +129,52 @@ def test_predictions_of_trials_that_did_not_end_well(optuna, classes):
     assert oof.selection("accuracy").score == pytest.approx(study.best_value)
 
 
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_words_of_a_pruned_trial_may_be_missing(optuna, missing):
+    words, folds = np.where(Y == 1, "ill", "well"), np.repeat(range(5), 12)
+
+    def objective(trial):
+        kept = words.tolist()
+        if trial.number == 1:
+            kept[24:] = [missing] * 36
+        trial.set_user_attr("predictions", kept)
+        if trial.number == 1:
+            raise optuna.TrialPruned
+        return 1.0
+
+    study = optuna.create_study(direction="maximize")
+    study.optimize(objective, n_trials=3)
+    oof = of.adapters.from_study(study, y=words, folds=folds)
+    assert oof.response == "label"
+    assert (oof.state[1, 0] == of.State.DROPPED).tolist() == [False] * 2 + [True] * 3
+    assert oof.scores("accuracy")[[0, 2]].min() == 1
+
+
+@pytest.mark.parametrize("kept", [{"0": 0.1, "1": 0.2}, "0.1, 0.2", 0.5, [[0.1, 0.2], [0.3, 0.4]], ["a", "b"]])
+def test_scores_of_folds_are_a_list_of_numbers(optuna, kept):
+    study = optuna.create_study()
+    study.optimize(lambda trial: trial.set_user_attr("fold_scores", kept) or 0.0, n_trials=2)
+    with pytest.raises(InputError, match="fold_scores must be a list of numbers, one for each fold; trial 0 has"):
+        of.adapters.from_study(study, n_samples=20)
+
+
+def test_what_is_no_study_and_unknown_options_are_refused(optuna, tmp_path):
+    """A callback refuses them before the study begins, not in the middle of it."""
+    study = optuna.create_study()
+    study.optimize(lambda trial: trial.set_user_attr("fold_scores", [0.1, 0.2]) or 0.0, n_trials=2)
+    with pytest.raises(InputError, match=r"study must be a study of Optuna; got list\. Read several studies one by one"):
+        of.adapters.from_study([study, study], n_samples=20)
+    for call in (lambda **options: of.adapters.from_study(study, **options), of.adapters.StudyCallback):
+        with pytest.raises(InputError, match="'positive' is not an option for scores of folds. Options such as"):
+            call(n_samples=20, positive="ill")
+        with pytest.raises(InputError, match="'grops' is not an option for predictions"):
+            call(y=Y, grops=Y)
+        with pytest.raises(InputError, match="n_samples must be given for scores of folds"):
+            call()
+    with pytest.raises(FileError, match=r"the folder .*none does not exist"):
+        of.adapters.StudyCallback(n_samples=20, store=tmp_path / "none" / "study.oof")
+
+
 def test_predictions_of_too_few_samples_are_refused(optuna):
     study = optuna.create_study()
     study.optimize(lambda trial: trial.set_user_attr("predictions", [0.5] * 24) or 0.0, n_trials=1)
