@@ -274,7 +274,9 @@ def test_whole_numbers_as_labels_and_other_predictions_are_a_regression():
 def test_the_winner_of_a_halving_search_with_ties_is_its_own():
     data, y = make_classification(90, 6, class_sep=3, random_state=0)
     search = HalvingGridSearchCV(
-        DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 4], "min_samples_leaf": [1, 5, 9]}, random_state=1
+        DecisionTreeClassifier(random_state=0),
+        {"max_depth": [1, 2, 3, 4], "min_samples_leaf": [1, 5, 9]},
+        random_state=1,
     )
     search.fit(data, y)
     last = search.cv_results_["iter"] == search.n_iterations_ - 1

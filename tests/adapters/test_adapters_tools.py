@@ -162,7 +162,9 @@ def test_what_is_no_study_and_unknown_options_are_refused(optuna, tmp_path):
     """A callback refuses them before the study begins, not in the middle of it."""
     study = optuna.create_study()
     study.optimize(lambda trial: trial.set_user_attr("fold_scores", [0.1, 0.2]) or 0.0, n_trials=2)
-    with pytest.raises(InputError, match=r"study must be a study of Optuna; got list\. Read several studies one by one"):
+    with pytest.raises(
+        InputError, match=r"study must be a study of Optuna; got list\. Read several studies one by one"
+    ):
         of.adapters.from_study([study, study], n_samples=20)
     for call in (lambda **options: of.adapters.from_study(study, **options), of.adapters.StudyCallback):
         with pytest.raises(InputError, match="'positive' is not an option for scores of folds. Options such as"):

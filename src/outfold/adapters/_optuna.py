@@ -248,7 +248,9 @@ class StudyCallback:
         given = inspect.signature(from_study).bind_partial(None, **options)
         _check_options(given.arguments.get("n_samples"), given.arguments.get("y"), given.arguments.get("options", {}))
         if store is not None and not Path(store).parent.is_dir():
-            raise FileError(f"the folder {Path(store).parent} does not exist", remedy="Make it, or write to another one.")
+            raise FileError(
+                f"the folder {Path(store).parent} does not exist", remedy="Make it, or write to another one."
+            )
         self.oof: Predictions | None = None
         self.estimate: Estimate | None = None
 

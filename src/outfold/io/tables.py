@@ -233,6 +233,9 @@ def read_table(path: Path) -> Any:
         raise FileError(f"there is no file {path}.")
     if not path.name.endswith(_ENDINGS):
         raise FileError(f"{path.name} must be a .csv, .csv.gz, .parquet or .oof file.")
+    separator = _not_commas(path)
+    if separator is not None:
+        raise FileError(f"{path.name} seems to be separated by {separator}", remedy="Save it with commas.")
     for engine in _ENGINES:
         try:
             return _read(engine, path)
@@ -244,28 +247,26 @@ def read_table(path: Path) -> Any:
     raise FileError(f"reading {path.name} needs pandas and pyarrow, or polars", remedy=remedy, page="extras")
 
 
-SEMICOLONS = "The file seems to be separated by semicolons; save it with commas."
+_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 
-def has_semicolons(path: Path) -> bool:
-    """Whether the first line of a .csv file has semicolons and no comma."""
+def _not_commas(path: Path) -> str | None:
+    """What separates the names in the first line of a .csv file that has no comma."""
     if not path.name.endswith((".csv", ".csv.gz")):
-        return False
+        return None
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", errors="replace") as lines:
             header = lines.readline()
     except (OSError, EOFError, zlib.error):
-        return False
-    return ";" in header and "," not in header
+        return None
+    return next((word for sign, word in _SEPARATORS.items() if sign in header and "," not in header), None)
 
 
 def not_a_table(path: Path, error: Exception) -> FileError:
     """The error on a file that a library could not read, in the words of that library."""
     why = str(error).strip().partition("\n")[0]
     remedy = "Save it with the encoding UTF-8." if isinstance(error, UnicodeDecodeError) else ""
-    if has_semicolons(path):
-        remedy = SEMICOLONS
     return FileError(f"{path.name} could not be read as a table ({why}).", remedy=remedy)
 
 
