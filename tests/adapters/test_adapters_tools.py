@@ -167,7 +167,7 @@ def test_what_is_no_study_and_unknown_options_are_refused(optuna, tmp_path):
     ):
         of.adapters.from_study([study, study], n_samples=20)
     for call in (lambda **options: of.adapters.from_study(study, **options), of.adapters.StudyCallback):
-        with pytest.raises(InputError, match="'positive' is not an option for scores of folds. Options such as"):
+        with pytest.raises(InputError, match=r"'positive' is not an option for scores of folds\. Options such as"):
             call(n_samples=20, positive="ill")
         with pytest.raises(InputError, match="'grops' is not an option for predictions"):
             call(y=Y, grops=Y)

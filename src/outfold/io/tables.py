@@ -6,6 +6,7 @@ import gzip
 import importlib
 import zlib
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,8 @@ def uniform(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype(str)
     if types == {bool}:
         return values.astype(bool)
-    if all(issubclass(t, (int, float, np.number, type(None))) for t in types):
-        return np.array(values.tolist(), dtype=np.float64 if type(None) in types else None)
+    if all(issubclass(t, (int, float, np.number, Decimal, type(None))) for t in types):
+        return np.array(values.tolist(), dtype=np.float64 if types & {Decimal, type(None)} else None)
     return values
 
 
@@ -90,7 +91,9 @@ class LongTable:
         try:
             self.frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         except TypeError:
-            raise invalid("frame", "must be a pandas or polars data frame", f"got {type(frame).__name__}") from None
+            needed = "must be a data frame of pandas or polars, or a table of pyarrow"
+            remedy = "Collect it first: `frame.collect()`." if hasattr(frame, "collect") else ""
+            raise invalid("frame", needed, f"got {type(frame).__name__}", remedy) from None
         except nw.exceptions.DuplicateError:
             problem = "two columns of the table have the same name"
             raise InputError(problem, remedy="Rename or leave out one of them.") from None
@@ -182,7 +185,7 @@ class LongTable:
 
     def _column(self, name: str, what: str) -> nw.Series[Any]:
         if name not in self.frame.columns:
-            raise invalid(what, f"must be one of the columns {', '.join(self.frame.columns)}", got(name))
+            raise invalid(what, f"must be one of the columns {', '.join(map(str, self.frame.columns))}", got(name))
         return self.frame[name]
 
     def _codes(self, name: str, what: str, in_order: bool = False) -> tuple[NDArray[np.intp], NDArray[Any]]:
