@@ -297,6 +297,44 @@ def test_an_eval_file_that_was_written_to_twice_or_not_to_its_end(tmp_path):
         read_inspect(path)
 
 
+def test_an_eval_file_that_was_stopped_and_run_again_is_left_out(tmp_path):
+    """A crash leaves no header.json; the file stays beside that of `inspect eval-retry`."""
+    start = {"version": 2, "eval": {"model": "m", "task": "t", "task_id": "x"}}
+    with zipfile.ZipFile(tmp_path / "first.eval", "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps(start))
+        archive.writestr("samples/0_epoch_1.json", json.dumps({"id": 0, "scores": {"s": {"value": 0}}}))
+    with pytest.raises(FileError, match=r"first.eval has no header.json"):
+        read_inspect(tmp_path)
+    inspect_log(tmp_path / "failed.json", [], status="error", task_id="x")
+    inspect_log(tmp_path / "again.json", values(1, 0), task_id="x")
+    oof = read_inspect(tmp_path)
+    assert (oof.configs, oof.data[0, 0].tolist()) == (("m",), [1, 0])
+
+
+def test_large_samples_are_kept_in_parts(tmp_path):
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps({"version": 3, "eval": {"model": "m"}}))
+        for name, score in (("a/b", 1), ("c", 0)):
+            sample = {"id": name, "epoch": 1, "scores": {"s": {"value": score}}}
+            archive.writestr(f"samples/{name}_epoch_1/sample.json", json.dumps(sample))
+            archive.writestr(f"samples/{name}_epoch_1/metadata.json", json.dumps({"passage": f"of {name}"}))
+            archive.writestr(f"samples/{name}_epoch_1/messages/0.json", "[{}]")
+            archive.writestr(f"samples/{name}_epoch_1/events/stats.json", "{}")
+        whole = {"id": "d/e", "epoch": 1, "scores": {"s": {"value": 0.5}}, "metadata": {"passage": "of d/e"}}
+        archive.writestr("samples/d/e_epoch_1.json", json.dumps(whole))
+    oof = read_inspect(tmp_path, group="passage")
+    assert (oof.samples.tolist(), oof.data[0, 0].tolist()) == (["a/b", "c", "d/e"], [1, 0, 0.5])
+    assert oof.groups.tolist() == ["of a/b", "of c", "of d/e"]
+
+
+def test_shards_of_a_log_are_not_read_beside_it(tmp_path):
+    inspect_log(tmp_path / "log.json", values(1, 0))
+    (tmp_path / "log.shards").mkdir()
+    shard = inspect_log(tmp_path / "log.shards" / "0" / "part.json", values(1))
+    assert read_inspect(tmp_path).configs == ("m",)
+    assert read_inspect(shard).n_samples == read_inspect(tmp_path / "log.shards").n_samples == 1
+
+
 def test_letters_numbers_and_what_is_neither(tmp_path):
     samples = [{"id": i, "epoch": 1, "scores": {"s": {"value": v}}} for i, v in enumerate(["C", "P", "N", True, 0.25])]
     path = tmp_path / "log.json"
