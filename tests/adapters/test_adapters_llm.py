@@ -82,6 +82,17 @@ def test_a_metric_that_the_lines_have_but_do_not_list(tmp_path):
             read_lm_eval({"a": tmp_path / "a.jsonl"}, metric=metric)
 
 
+def test_numbers_of_numpy_that_the_harness_wrote_as_text(tmp_path):
+    path = tmp_path / "samples_t_2026-01-01T00-00-00.jsonl"
+    for text, score in (("0.25", 0.25), ("True", 1), ("False", 0)):
+        rows = [{"doc_id": i, "metrics": ["f1"], "f1": value} for i, value in enumerate([1, text])]
+        path.write_text("\n".join(map(json.dumps, rows)))
+        assert read_lm_eval({"m": path}).data[0, 0].tolist() == [1, score]
+    path.write_text(json.dumps({"doc_id": 0, "metrics": ["f1"], "f1": "good"}))
+    with pytest.raises(InputError, match="the score 'f1' must be one number for each item; it is 'good'"):
+        read_lm_eval({"m": path})
+
+
 def test_results_beside_the_samples_are_read_once(tmp_path, monkeypatch):
     shutil.copytree(SAMPLES / "lm_eval" / "acme__small", tmp_path / "logs")
     (path,) = (tmp_path / "logs").glob("samples_*.jsonl")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,16 @@ def _items(rows: list[Any], metric: str, chosen: str, group: str | None, named: 
         cluster = None if group is None else inside(line.get("doc"), group)
         if group is not None and cluster is None:
             raise invalid("group", "must be a key of every document", f"item {item} has no {group!r}")
-        yield Item(model, item, as_score(line[metric], f"the score {metric!r}"), repeat, cluster)
+        yield Item(model, item, _score(line[metric], metric), repeat, cluster)
+
+
+def _score(value: Any, metric: str) -> float:
+    """A score; the harness writes NumPy's own numbers as text, such as "0.5" or "True"."""
+    if value in ("True", "False"):
+        return float(value == "True")
+    with suppress(TypeError, ValueError):
+        return float(value)
+    return as_score(value, f"the score {metric!r}")
 
 
 def _rows(paths: Paths | Mapping[str, Paths], wanted: str | None) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
