@@ -112,6 +112,20 @@ def test_tables_of_other_columns_are_refused(tmp_path):
         read_tidymodels(SAMPLES / "tidymodels.csv", label="nothing")
 
 
+@pytest.mark.parametrize("tool", ["mlr3", "tidymodels"])
+def test_regressions_of_whole_numbers(tmp_path, tool):
+    """No row says that it is a regression, and 0 and 1 could be classes."""
+    if tool == "mlr3":
+        lines = ["row_ids,truth,response,iteration", *(f"{i},{i % 3},{0.4 * i},{1 + i % 2}" for i in range(8))]
+    else:
+        lines = [".row,y,.pred,id,.config", *(f"{i},{i % 2},{i % 2},Fold{1 + i % 2},m" for i in range(8))]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines))
+    read = {"mlr3": of.adapters.read_mlr3, "tidymodels": of.adapters.read_tidymodels}[tool]
+    oof = read(path)
+    assert (oof.response, oof.target.task) == ("value", "regression")
+
+
 def results():
     with (SAMPLES / "weka.csv").open() as lines:
         return list(csv.DictReader(lines, quotechar="'"))

@@ -442,6 +442,37 @@ def test_predictions_of_autogluon():
         of.adapters.from_autogluon(Predictor("binary"), Y, models=["Single"])
 
 
+class Refitted(Predictor):
+    """It dropped a row, put the others into another order, and fitted a model again on all samples."""
+
+    positive_class = "no"
+
+    def model_names(self):
+        return [*super().model_names(), "Good_BAG_L1_FULL"]
+
+    def model_refit_map(self):
+        return {"Good_BAG_L1": "Good_BAG_L1_FULL"}
+
+    def predict_proba_oof(self, model):
+        return super().predict_proba_oof(model)[:0:-1]
+
+
+def test_dropped_rows_and_refitted_models_of_autogluon():
+    whole = of.adapters.from_autogluon(Predictor("binary"), np.array(["no", "yes"])[Y], positive="no")
+    oof = of.adapters.from_autogluon(Refitted("binary"), pd.Series(np.array(["no", "yes"])[Y]))
+    assert oof.configs == ("Good_BAG_L1", "Bad_BAG_L1")
+    assert oof.target.classes.tolist() == ["yes", "no"]
+    assert oof.samples.tolist() == list(range(59, 0, -1))
+    assert np.array_equal(oof.data, whole.data[:, :, :0:-1])
+    assert np.array_equal(oof.y, whole.y[:0:-1])
+    with pytest.raises(InputError, match="y must have a label for each of the 59 samples"):
+        of.adapters.from_autogluon(Refitted("binary"), np.array(["no", "yes"])[Y])
+
+
+def test_whole_numbers_as_labels_of_a_regression_of_autogluon():
+    assert of.adapters.from_autogluon(Predictor("regression"), Y).response == "value"
+
+
 # -- export ------------------------------------------------------------------------------------------------------------------
 
 

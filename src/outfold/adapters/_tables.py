@@ -121,6 +121,7 @@ def read_tidymodels(path: str | Path, *, label: str | None = None, **options: An
 def _named_columns(table: Columns, out: Columns, classes: list[str], single: str) -> dict[str, Any]:
     """The arguments of `from_frame` that name the columns of `out`, to which the predictions of the table are added."""
     prediction: str | list[str] = "prediction"
+    values = False
     if classes:
         prediction = classes
         out |= {name: table[name] for name in classes}
@@ -128,10 +129,13 @@ def _named_columns(table: Columns, out: Columns, classes: list[str], single: str
             out["predicted_label"] = table[single]
     elif single in table:
         out["prediction"] = table[single]
+        # What is no label was predicted by a regression, also where its labels are whole numbers.
+        values = single == ".pred" or not np.isin(table[single].astype(str), out["label"].astype(str)).all()
+        values = values and table[single].dtype.kind in "iuf" and out["label"].dtype.kind in "iuf"
     else:
         raise InputError(f"the table has no predictions in a column {single!r}; its columns are {', '.join(table)}.")
     named: dict[str, Any] = {name: name for name in ("sample", "config", "label", "fold", "repeat") if name in out}
-    return {**named, "prediction": prediction}
+    return {**named, "prediction": prediction} | ({"response": "value"} if values else {})
 
 
 def _outcome(table: Columns, others: list[str], names: NDArray[Any]) -> str:
