@@ -112,6 +112,21 @@ def test_tables_of_other_columns_are_refused(tmp_path):
         read_tidymodels(SAMPLES / "tidymodels.csv", label="nothing")
 
 
+def test_missing_labels_and_probabilities_are_named(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = ["row_ids,truth,response,iteration", "1,a,a,1", "2,b,a,1", "3,,a,2", "4,b,b,2"]
+    path.write_text("\n".join(rows))
+    with pytest.raises(InputError, match=r"column 'truth' has no value in some rows; each row needs one\. Leave these"):
+        read_mlr3(path)
+    rows = [".row,y,.pred_class,id,.config", "1,a,a,Fold1,m", "2,b,a,Fold1,m", "3,,a,Fold2,m", "4,b,b,Fold2,m"]
+    path.write_text("\n".join(rows))
+    with pytest.raises(InputError, match="column 'y' has no value in some rows"):
+        read_tidymodels(path)
+    path.write_text("row_ids,truth,prob.a,prob.b,iteration\n1,a,0.5,0.5,1\n2,b,,,1\n3,b,0.25,0.75,2\n4,a,1,0,2")
+    with pytest.raises(InputError, match="1 predictions are NaN or infinite, the first for sample 2"):
+        read_mlr3(path)
+
+
 @pytest.mark.parametrize("tool", ["mlr3", "tidymodels"])
 def test_regressions_of_whole_numbers(tmp_path, tool):
     """No row says that it is a regression, and 0 and 1 could be classes."""
