@@ -267,6 +267,17 @@ def test_a_run_of_mlflow_there_and_back(mlflow):
         of.adapters.read_mlflow("xyz")
 
 
+def test_names_that_several_runs_share_get_the_run_behind_them(mlflow):
+    oof, other = simulated(), simulated()
+    names = [(f"{i}" * 32) for i in range(3)]
+    for name in names:
+        mlflow.folder = mlflow.folder.with_name(name)
+        of.adapters.log_mlflow(oof, "mean", report=False)
+    joined = of.adapters.read_mlflow(names)
+    assert joined.configs == tuple(f"{config} [{name[:8]}]" for name in names for config in oof.configs)
+    assert np.array_equal(joined.data, np.concatenate([other.data] * 3, axis=1))
+
+
 @pytest.mark.parametrize("most", [0, 1 << 26], ids=["left in the file", "read at once"])
 def test_predictions_of_mlflow_outlive_the_files_they_came_in(mlflow, monkeypatch, most):
     monkeypatch.setattr(store, "_AT_ONCE", most)
