@@ -454,7 +454,7 @@ def test_predictions_of_autogluon():
 
 
 class Refitted(Predictor):
-    """It dropped a row, put the others into another order, and fitted a model again on all samples."""
+    """It dropped the row of a rare class, put the others into another order, and fitted a model again on all samples."""
 
     positive_class = "no"
 
@@ -465,12 +465,14 @@ class Refitted(Predictor):
         return {"Good_BAG_L1": "Good_BAG_L1_FULL"}
 
     def predict_proba_oof(self, model):
-        return super().predict_proba_oof(model)[:0:-1]
+        return super().predict_proba_oof(model)[:0:-1].assign(rare=0.0)
 
 
 def test_dropped_rows_and_refitted_models_of_autogluon():
     whole = of.adapters.from_autogluon(Predictor("binary"), np.array(["no", "yes"])[Y], positive="no")
-    oof = of.adapters.from_autogluon(Refitted("binary"), pd.Series(np.array(["no", "yes"])[Y]))
+    labels = pd.Series(np.array(["no", "yes"])[Y])
+    labels[0] = "rare"
+    oof = of.adapters.from_autogluon(Refitted("binary"), labels)
     assert oof.configs == ("Good_BAG_L1", "Bad_BAG_L1")
     assert oof.target.classes.tolist() == ["yes", "no"]
     assert oof.samples.tolist() == list(range(59, 0, -1))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..data.predictions import Predictions
 from ..docstrings import fill_common
@@ -43,34 +44,37 @@ def from_autogluon(predictor: Any, y: Any, *, models: Sequence[str] | None = Non
     """
     classifies = predictor.problem_type in ("binary", "multiclass")
     names = list(models or _fitted_on_folds(predictor))
-    columns, kept, problem, index = [], [], None, None
+    tables, problem = {}, None
     for name in names:
         try:
-            found = predictor.predict_proba_oof(model=name) if classifies else predictor.predict_oof(model=name)
+            tables[name] = predictor.predict_proba_oof(model=name) if classifies else predictor.predict_oof(model=name)
         except Exception as error:  # a model without bagging; AutoGluon raises errors of several kinds
             if models is not None:
                 raise InputError(f"the model {name!r} has no out-of-fold predictions ({error}).") from error
             problem = error
-            continue
-        if classifies and hasattr(found, "columns"):
-            found = found[sorted(found.columns)]
-        index = getattr(found, "index", None)
-        columns.append(np.asarray(found))
-        kept.append(name)
-    if not columns:
+    if not tables:
         remedy = 'Fit with `num_bag_folds=8` or `presets="best_quality"`.'
         raise InputError(f"no model has out-of-fold predictions ({problem})", remedy=remedy)
-    P = np.stack(columns, axis=1)
-    P = P[:, :, None] if P.ndim == 3 else P
     given: dict[str, Any] = {"response": "proba" if classifies else "value"}
     if predictor.problem_type == "binary" and getattr(predictor, "positive_class", None) is not None:
         given["positive"] = predictor.positive_class
+    index = getattr(next(iter(tables.values())), "index", None)
     if hasattr(y, "index") and index is not None and y.index.is_unique and index.isin(y.index).all():
         if len(index) < len(y):
             given["samples"] = list(index)
         y = y.loc[index]
-    oof = from_arrays(np.asarray(y), P, configs=kept, **{**given, **options})
+    labels = np.asarray(y)
+    P = np.stack([_array(found, labels) for found in tables.values()], axis=1)
+    P = P[:, :, None] if P.ndim == 3 else P
+    oof = from_arrays(labels, P, configs=list(tables), **{**given, **options})
     return replace(oof, provenance={"source": "AutoGluon"})
+
+
+def _array(found: Any, labels: NDArray[Any]) -> NDArray[Any]:
+    """Values, or the probabilities of the classes in sorted order; a class whose rows were all dropped has a column too."""
+    if hasattr(found, "columns"):
+        found = found[sorted(set(found.columns) & set(labels.tolist()))]
+    return np.asarray(found)
 
 
 def _fitted_on_folds(predictor: Any) -> list[str]:
