@@ -328,6 +328,18 @@ def test_reports_of_skore_give_what_collect_gives(method):
     assert of.adapters.from_skore(SimpleNamespace(reports_=reports)).configs == ("logit", "tree")
 
 
+def test_what_a_model_of_skore_cannot_predict_is_named():
+    reports = {"tree": Report(DecisionTreeClassifier(), KFold(3))}
+    with pytest.raises(
+        InputError, match=r"response_method must be a method of each model; 'tree': .*decision_function"
+    ):
+        of.adapters.from_skore(reports, response_method="decision_function")
+    with pytest.raises(InputError, match="response_method must be 'predict', 'predict_proba' or 'decision_function'"):
+        of.adapters.from_skore(reports, response_method="proba")
+    with pytest.raises(InputError, match="reports must be cross-validation reports of skore; there is none"):
+        of.adapters.from_skore({})
+
+
 def test_reports_of_skore_on_other_splits_are_refused():
     reports = {str(seed): Report(LogisticRegression(), KFold(4, shuffle=True, random_state=seed)) for seed in (0, 1)}
     with pytest.raises(InputError, match="the report '1' has other labels or splits than the first one"):
