@@ -82,6 +82,19 @@ def test_a_metric_that_the_lines_have_but_do_not_list(tmp_path):
             read_lm_eval({"a": tmp_path / "a.jsonl"}, metric=metric)
 
 
+def test_filters_of_tasks_without_the_metric_are_not_asked_for(tmp_path):
+    def rows(metric, *filters):
+        return [{"doc_id": i, "metrics": [metric], metric: 1, "filter": name} for name in filters for i in range(2)]
+
+    for task, found in (("arc", rows("acc", "none")), ("gsm8k", rows("exact_match", "strict", "flexible"))):
+        path = tmp_path / "m" / f"samples_{task}_2026-01-01T00-00-00.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(map(json.dumps, found)))
+    assert read_lm_eval(tmp_path, metric="acc").samples.tolist() == ["arc:0", "arc:1"]
+    with pytest.raises(InputError, match="filter must name one of the filters: flexible, strict; there are several"):
+        read_lm_eval(tmp_path, metric="exact_match")
+
+
 def test_numbers_of_numpy_that_the_harness_wrote_as_text(tmp_path):
     path = tmp_path / "samples_t_2026-01-01T00-00-00.jsonl"
     for text, score in (("0.25", 0.25), ("True", 1), ("False", 0)):

@@ -77,7 +77,8 @@ def read_lm_eval(
     with reading(paths, _KIND):
         rows = list(_rows(paths, task))
         metric = one_of(metric, _metrics(rows, metric), "metric", "scores")
-        chosen = one_of(filter, sorted({str(line.get("filter", "none")) for *_, line in rows}), "filter", "filters")
+        filters = sorted({str(line.get("filter", "none")) for *_, line in rows if metric in line})
+        chosen = one_of(filter, filters, "filter", "filters")
         items, models = _items(rows, metric, chosen, group, _named(paths, rows)), [model for model, *_ in rows]
         return from_items(items, models, "lm-evaluation-harness", missing)
 
