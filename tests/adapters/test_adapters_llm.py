@@ -122,7 +122,7 @@ def test_several_logs_of_one_model_are_refused_in_a_folder(tmp_path):
     path = next((SAMPLES / "lm_eval" / "acme__small").glob("samples_*.jsonl"))
     for day in (1, 2):
         shutil.copy(path, tmp_path / f"samples_sums_2026-01-0{day}T00-00-00.jsonl")
-    with pytest.raises(InputError, match=r"several logs of the task 'sums'.*Name the files in a dict"):
+    with pytest.raises(InputError, match=r"several logs of the task 'sums'.*Give one of them; or name them in a dict"):
         read_lm_eval(tmp_path, metric="acc")
 
 

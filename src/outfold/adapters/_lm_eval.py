@@ -126,7 +126,7 @@ def _rows(paths: Paths | Mapping[str, Paths], wanted: str | None) -> Iterator[tu
             continue
         repeat = seen.get((model, task), 0)
         if repeat and not isinstance(paths, Mapping):
-            remedy = "Name the files in a dict: several files of one name are epochs of that model."
+            remedy = "Give one of them; or name them in a dict: several files of one name are epochs of that model."
             raise InputError(f"{model!r} has several logs of the task {task!r}, such as {path.name}", remedy=remedy)
         seen[model, task] = repeat + 1
         for line in read_lines(path, _KIND):
