@@ -177,6 +177,13 @@ def test_what_is_no_study_and_unknown_options_are_refused(optuna, tmp_path):
         of.adapters.StudyCallback(n_samples=20, store=tmp_path / "none" / "study.oof")
 
 
+def test_a_callback_refuses_several_objectives_after_the_first_trial(optuna):
+    study = optuna.create_study(directions=["maximize", "minimize"])
+    with pytest.raises(InputError, match="the study has several objectives; one is needed"):
+        study.optimize(lambda trial: (0.0, 0.0), n_trials=5, callbacks=[of.adapters.StudyCallback(n_samples=20)])
+    assert len(study.trials) == 1
+
+
 def test_predictions_of_too_few_samples_are_refused(optuna):
     study = optuna.create_study()
     study.optimize(lambda trial: trial.set_user_attr("predictions", [0.5] * 24) or 0.0, n_trials=1)

@@ -141,6 +141,18 @@ def test_a_long_table_of_one_model_needs_no_column_config(tmp_path):
     assert of.read(path, config="model").configs == ("small",)
 
 
+def test_columns_that_may_be_models_are_named(tmp_path):
+    path, table = tmp_path / "wide.CSV", pd.DataFrame(proba())
+    table[["small", "large"]] *= 100
+    table.to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"whose models are 'small', 'large', say so with models=\.\.\.\."):
+        of.read(path)
+    assert of.read(path, models=["small", "large"]).response == "score"
+    pd.DataFrame(proba()).assign(age=50).to_csv(path, index=False)
+    with pytest.raises(InputError, match="If this is a wide table, say what 'age' holds"):
+        of.read(path)
+
+
 def test_an_empty_field_is_a_prediction_that_was_not_made(tmp_path):
     table = pd.DataFrame(proba() | {"fold": np.arange(40) % 5})
     table.loc[table["fold"] == 2, "large"] = np.nan

@@ -88,11 +88,7 @@ def from_study(
     >>> oof.n_configs, oof.n_folds
     (5, 10)
     """
-    if not hasattr(study, "trials") or not hasattr(study, "directions"):
-        remedy = "Read several studies one by one; `join` puts predictions of the same samples and folds together."
-        raise invalid("study", "must be a study of Optuna", f"got {type(study).__name__}", remedy)
-    if len(study.directions) > 1:
-        raise InputError("the study has several objectives; one is needed.")
+    _check_study(study)
     _check_options(n_samples, y, options)
     key, each = (scores, "score for each fold") if y is None else (predictions, "prediction for each sample")
     trials = _ended(study, key)
@@ -107,6 +103,14 @@ def from_study(
             study, trials, key, check_count(n_samples, "n_samples"), check_count(repeats, "repeats"), metric
         )
     return replace(oof, provenance={"source": "Optuna"})
+
+
+def _check_study(study: Any) -> None:
+    if not hasattr(study, "trials") or not hasattr(study, "directions"):
+        remedy = "Read several studies one by one; `join` puts predictions of the same samples and folds together."
+        raise invalid("study", "must be a study of Optuna", f"got {type(study).__name__}", remedy)
+    if len(study.directions) > 1:
+        raise InputError("the study has several objectives; one is needed.")
 
 
 def _check_options(n_samples: Any, y: Any, options: Mapping[str, Any]) -> None:
@@ -261,6 +265,7 @@ class StudyCallback:
 
     def __call__(self, study: Any, trial: Any) -> None:
         """Called by Optuna after each trial."""
+        _check_study(study)  # after the first trial, not after the first few
         done = sum(other.state.name in _ENDED for other in study.trials)
         if done < 2 or done % self.every or not self._can_estimate(study):
             return

@@ -234,7 +234,7 @@ def read_table(path: Path) -> Any:
         raise FileError(f"{path} is a folder; a file is needed.")
     if not path.exists():
         raise FileError(f"there is no file {path}.")
-    if not path.name.endswith(_ENDINGS):
+    if not path.name.lower().endswith(_ENDINGS):
         raise FileError(f"{path.name} must be a .csv, .csv.gz, .parquet or .oof file.")
     separator = _not_commas(path)
     if separator is not None:
@@ -255,7 +255,7 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 def _not_commas(path: Path) -> str | None:
     """What separates the names in the first line of a .csv file that has no comma."""
-    if not path.name.endswith((".csv", ".csv.gz")):
+    if not path.name.lower().endswith((".csv", ".csv.gz")):
         return None
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
@@ -275,7 +275,7 @@ def not_a_table(path: Path, error: Exception) -> FileError:
 
 def _read(engine: str, path: Path) -> Any:
     reader = importlib.import_module(engine)
-    if path.suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         return reader.read_parquet(path)
     if engine == "polars":
         return reader.read_csv(path, infer_schema_length=None)  # the type of a column from all of its rows

@@ -82,9 +82,11 @@ def why_not_wide(frame: Any, columns: dict[str, Any]) -> str:
     if label in table.columns and table[label].is_null().any():
         return f"The column {label!r} has no value in some rows; leave these rows out. "
     others = [name for name in rest if not _are_shares(table[name])]
-    if columns.get("sample") is None or not others or 2 * len(others) > len(rest):
+    if columns.get("sample", "sample") not in table.columns or not others:
         return ""
     named = ", ".join(map(repr, others[:3])) + (", ..." if len(others) > 3 else "")
+    if 2 * len(others) > len(rest):
+        return f"If this is a wide table whose models are {named}, say so with `models=...`. "
     holds = "holds" if len(others) == 1 else "hold"
     return f"If this is a wide table, say what {named} {holds}, for example `group={others[0]!r}`. "
 
