@@ -106,7 +106,7 @@ def from_study(
 
 
 def _check_study(study: Any) -> None:
-    if not hasattr(study, "trials") or not hasattr(study, "directions"):
+    if not hasattr(study, "directions"):
         remedy = "Read several studies one by one; `join` puts predictions of the same samples and folds together."
         raise invalid("study", "must be a study of Optuna", f"got {type(study).__name__}", remedy)
     if len(study.directions) > 1:
