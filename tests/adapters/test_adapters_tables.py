@@ -139,6 +139,9 @@ def test_regressions_of_whole_numbers(tmp_path, tool):
     read = {"mlr3": of.adapters.read_mlr3, "tidymodels": of.adapters.read_tidymodels}[tool]
     oof = read(path)
     assert (oof.response, oof.target.task) == ("value", "regression")
+    if tool == "mlr3":  # 1.0 is the class 1
+        path.write_text("row_ids,truth,response,iteration\n1,0,0.0,1\n2,1,1.0,1\n3,1,0.0,2\n4,0,0.0,2")
+        assert read(path).response == "label"
 
 
 def results():

@@ -132,8 +132,8 @@ def _named_columns(table: Columns, out: Columns, classes: list[str], single: str
     elif single in table:
         out["prediction"] = table[single]
         # What is no label was predicted by a regression, also where its labels are whole numbers.
-        values = single == ".pred" or not np.isin(table[single].astype(str), out["label"].astype(str)).all()
-        values = values and table[single].dtype.kind in "iuf" and out["label"].dtype.kind in "iuf"
+        if table[single].dtype.kind in "iuf" and out["label"].dtype.kind in "iuf":
+            values = single == ".pred" or not np.isin(table[single], out["label"]).all()
     else:
         raise InputError(f"the table has no predictions in a column {single!r}; its columns are {', '.join(table)}.")
     named: dict[str, Any] = {name: name for name in ("sample", "config", "label", "fold", "repeat") if name in out}
