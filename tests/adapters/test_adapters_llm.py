@@ -82,6 +82,30 @@ def test_a_metric_that_the_lines_have_but_do_not_list(tmp_path):
             read_lm_eval({"a": tmp_path / "a.jsonl"}, metric=metric)
 
 
+def test_filters_of_tasks_without_the_metric_are_not_asked_for(tmp_path):
+    def rows(metric, *filters):
+        return [{"doc_id": i, "metrics": [metric], metric: 1, "filter": name} for name in filters for i in range(2)]
+
+    for task, found in (("arc", rows("acc", "none")), ("gsm8k", rows("exact_match", "strict", "flexible"))):
+        path = tmp_path / "m" / f"samples_{task}_2026-01-01T00-00-00.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(map(json.dumps, found)))
+    assert read_lm_eval(tmp_path, metric="acc").samples.tolist() == ["arc:0", "arc:1"]
+    with pytest.raises(InputError, match="filter must name one of the filters: flexible, strict; there are several"):
+        read_lm_eval(tmp_path, metric="exact_match")
+
+
+def test_numbers_of_numpy_that_the_harness_wrote_as_text(tmp_path):
+    path = tmp_path / "samples_t_2026-01-01T00-00-00.jsonl"
+    for text, score in (("0.25", 0.25), ("True", 1), ("False", 0)):
+        rows = [{"doc_id": i, "metrics": ["f1"], "f1": value} for i, value in enumerate([1, text])]
+        path.write_text("\n".join(map(json.dumps, rows)))
+        assert read_lm_eval({"m": path}).data[0, 0].tolist() == [1, score]
+    path.write_text(json.dumps({"doc_id": 0, "metrics": ["f1"], "f1": "good"}))
+    with pytest.raises(InputError, match="the score 'f1' must be one number for each item; it is 'good'"):
+        read_lm_eval({"m": path})
+
+
 def test_results_beside_the_samples_are_read_once(tmp_path, monkeypatch):
     shutil.copytree(SAMPLES / "lm_eval" / "acme__small", tmp_path / "logs")
     (path,) = (tmp_path / "logs").glob("samples_*.jsonl")
@@ -98,7 +122,7 @@ def test_several_logs_of_one_model_are_refused_in_a_folder(tmp_path):
     path = next((SAMPLES / "lm_eval" / "acme__small").glob("samples_*.jsonl"))
     for day in (1, 2):
         shutil.copy(path, tmp_path / f"samples_sums_2026-01-0{day}T00-00-00.jsonl")
-    with pytest.raises(InputError, match=r"several logs of the task 'sums'.*Name the files in a dict"):
+    with pytest.raises(InputError, match=r"several logs of the task 'sums'.*Give one of them; or name them in a dict"):
         read_lm_eval(tmp_path, metric="acc")
 
 
@@ -295,6 +319,44 @@ def test_an_eval_file_that_was_written_to_twice_or_not_to_its_end(tmp_path):
         archive.writestr("_journal/start.json", EVAL)
     with pytest.raises(FileError, match=r"log.eval has no header.json, which Inspect writes when an evaluation ends"):
         read_inspect(path)
+
+
+def test_an_eval_file_that_was_stopped_and_run_again_is_left_out(tmp_path):
+    """A crash leaves no header.json; the file stays beside that of `inspect eval-retry`."""
+    start = {"version": 2, "eval": {"model": "m", "task": "t", "task_id": "x"}}
+    with zipfile.ZipFile(tmp_path / "first.eval", "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps(start))
+        archive.writestr("samples/0_epoch_1.json", json.dumps({"id": 0, "scores": {"s": {"value": 0}}}))
+    with pytest.raises(FileError, match=r"first.eval has no header.json"):
+        read_inspect(tmp_path)
+    inspect_log(tmp_path / "failed.json", [], status="error", task_id="x")
+    inspect_log(tmp_path / "again.json", values(1, 0), task_id="x")
+    oof = read_inspect(tmp_path)
+    assert (oof.configs, oof.data[0, 0].tolist()) == (("m",), [1, 0])
+
+
+def test_large_samples_are_kept_in_parts(tmp_path):
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps({"version": 3, "eval": {"model": "m"}}))
+        for name, score in (("a/b", 1), ("c", 0)):
+            sample = {"id": name, "epoch": 1, "scores": {"s": {"value": score}}}
+            archive.writestr(f"samples/{name}_epoch_1/sample.json", json.dumps(sample))
+            archive.writestr(f"samples/{name}_epoch_1/metadata.json", json.dumps({"passage": f"of {name}"}))
+            archive.writestr(f"samples/{name}_epoch_1/messages/0.json", "[{}]")
+            archive.writestr(f"samples/{name}_epoch_1/events/stats.json", "{}")
+        whole = {"id": "d/e", "epoch": 1, "scores": {"s": {"value": 0.5}}, "metadata": {"passage": "of d/e"}}
+        archive.writestr("samples/d/e_epoch_1.json", json.dumps(whole))
+    oof = read_inspect(tmp_path, group="passage")
+    assert (oof.samples.tolist(), oof.data[0, 0].tolist()) == (["a/b", "c", "d/e"], [1, 0, 0.5])
+    assert oof.groups.tolist() == ["of a/b", "of c", "of d/e"]
+
+
+def test_shards_of_a_log_are_not_read_beside_it(tmp_path):
+    inspect_log(tmp_path / "log.json", values(1, 0))
+    (tmp_path / "log.shards").mkdir()
+    shard = inspect_log(tmp_path / "log.shards" / "0" / "part.json", values(1))
+    assert read_inspect(tmp_path).configs == ("m",)
+    assert read_inspect(shard).n_samples == read_inspect(tmp_path / "log.shards").n_samples == 1
 
 
 def test_letters_numbers_and_what_is_neither(tmp_path):

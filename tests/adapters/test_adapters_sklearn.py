@@ -260,6 +260,33 @@ def test_cross_val_predict_of_three_classes_and_of_a_regression():
     assert (oof.configs, oof.n_folds, oof.target.task) == (("model",), 4, "regression")
 
 
+def test_whole_numbers_as_labels_and_other_predictions_are_a_regression():
+    """scikit-learn stratified no folds for them, though their labels could be classes."""
+    data, values = make_regression(60, 3, noise=5, random_state=0)
+    values = values.round()
+    predicted = cross_val_predict(Ridge(), data, values, cv=5)
+    for options in ({}, {"classifier": False}, {"response": "value"}):
+        oof = of.adapters.from_cross_val_predict(values, predicted, cv=5, **options)
+        assert (oof.response, oof.folds[:, 0].tolist()) == ("value", np.repeat(range(5), 12).tolist())
+        assert oof.scores("mae")[0, 0].mean() == pytest.approx(np.abs(predicted - values).mean())
+
+
+def test_the_winner_of_a_halving_search_with_ties_is_its_own():
+    data, y = make_classification(90, 6, class_sep=3, random_state=0)
+    search = HalvingGridSearchCV(
+        DecisionTreeClassifier(random_state=0),
+        {"max_depth": [1, 2, 3, 4], "min_samples_leaf": [1, 5, 9]},
+        random_state=1,
+    )
+    search.fit(data, y)
+    last = search.cv_results_["iter"] == search.n_iterations_ - 1
+    assert np.unique(search.cv_results_["mean_test_score"][last]).size == 1  # all are equally good
+    assert search.best_params_ != {"max_depth": 1, "min_samples_leaf": 1}
+    selected = of.adapters.from_search(search, data, y).selection()
+    oof = of.adapters.from_search(search, data, y)
+    assert dict(oof.params[selected.index]) == search.best_params_
+
+
 def test_cross_val_predict_with_unknown_or_repeated_splits_is_refused():
     with pytest.raises(InputError, match="the splits cannot be drawn again"):
         of.adapters.from_cross_val_predict(Y, Y, cv=KFold(5, shuffle=True))

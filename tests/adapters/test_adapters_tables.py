@@ -112,6 +112,38 @@ def test_tables_of_other_columns_are_refused(tmp_path):
         read_tidymodels(SAMPLES / "tidymodels.csv", label="nothing")
 
 
+def test_missing_labels_and_probabilities_are_named(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = ["row_ids,truth,response,iteration", "1,a,a,1", "2,b,a,1", "3,,a,2", "4,b,b,2"]
+    path.write_text("\n".join(rows))
+    with pytest.raises(InputError, match=r"column 'truth' has no value in some rows; each row needs one\. Leave these"):
+        read_mlr3(path)
+    rows = [".row,y,.pred_class,id,.config", "1,a,a,Fold1,m", "2,b,a,Fold1,m", "3,,a,Fold2,m", "4,b,b,Fold2,m"]
+    path.write_text("\n".join(rows))
+    with pytest.raises(InputError, match="column 'y' has no value in some rows"):
+        read_tidymodels(path)
+    path.write_text("row_ids,truth,prob.a,prob.b,iteration\n1,a,0.5,0.5,1\n2,b,,,1\n3,b,0.25,0.75,2\n4,a,1,0,2")
+    with pytest.raises(InputError, match="1 predictions are NaN or infinite, the first for sample 2"):
+        read_mlr3(path)
+
+
+@pytest.mark.parametrize("tool", ["mlr3", "tidymodels"])
+def test_regressions_of_whole_numbers(tmp_path, tool):
+    """No row says that it is a regression, and 0 and 1 could be classes."""
+    if tool == "mlr3":
+        lines = ["row_ids,truth,response,iteration", *(f"{i},{i % 3},{0.4 * i},{1 + i % 2}" for i in range(8))]
+    else:
+        lines = [".row,y,.pred,id,.config", *(f"{i},{i % 2},{i % 2},Fold{1 + i % 2},m" for i in range(8))]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines))
+    read = {"mlr3": of.adapters.read_mlr3, "tidymodels": of.adapters.read_tidymodels}[tool]
+    oof = read(path)
+    assert (oof.response, oof.target.task) == ("value", "regression")
+    if tool == "mlr3":  # 1.0 is the class 1
+        path.write_text("row_ids,truth,response,iteration\n1,0,0.0,1\n2,1,1.0,1\n3,1,0.0,2\n4,0,0.0,2")
+        assert read(path).response == "label"
+
+
 def results():
     with (SAMPLES / "weka.csv").open() as lines:
         return list(csv.DictReader(lines, quotechar="'"))

@@ -129,6 +129,61 @@ def test_predictions_of_trials_that_did_not_end_well(optuna, classes):
     assert oof.selection("accuracy").score == pytest.approx(study.best_value)
 
 
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_words_of_a_pruned_trial_may_be_missing(optuna, missing):
+    words, folds = np.where(Y == 1, "ill", "well"), np.repeat(range(5), 12)
+
+    def objective(trial):
+        kept = words.tolist()
+        if trial.number == 1:
+            kept[24:] = [missing] * 36
+        trial.set_user_attr("predictions", kept)
+        if trial.number == 1:
+            raise optuna.TrialPruned
+        return 1.0
+
+    study = optuna.create_study(direction="maximize")
+    study.optimize(objective, n_trials=3)
+    oof = of.adapters.from_study(study, y=words, folds=folds)
+    assert oof.response == "label"
+    assert (oof.state[1, 0] == of.State.DROPPED).tolist() == [False] * 2 + [True] * 3
+    assert oof.scores("accuracy")[[0, 2]].min() == 1
+
+
+@pytest.mark.parametrize("kept", [{"0": 0.1, "1": 0.2}, "0.1, 0.2", 0.5, [[0.1, 0.2], [0.3, 0.4]], ["a", "b"]])
+def test_scores_of_folds_are_a_list_of_numbers(optuna, kept):
+    study = optuna.create_study()
+    study.optimize(lambda trial: trial.set_user_attr("fold_scores", kept) or 0.0, n_trials=2)
+    with pytest.raises(InputError, match="fold_scores must be a list of numbers, one for each fold; trial 0 has"):
+        of.adapters.from_study(study, n_samples=20)
+
+
+def test_what_is_no_study_and_unknown_options_are_refused(optuna, tmp_path):
+    """A callback refuses them before the study begins, not in the middle of it."""
+    study = optuna.create_study()
+    study.optimize(lambda trial: trial.set_user_attr("fold_scores", [0.1, 0.2]) or 0.0, n_trials=2)
+    with pytest.raises(
+        InputError, match=r"study must be a study of Optuna; got list\. Read several studies one by one"
+    ):
+        of.adapters.from_study([study, study], n_samples=20)
+    for call in (lambda **options: of.adapters.from_study(study, **options), of.adapters.StudyCallback):
+        with pytest.raises(InputError, match=r"'positive' is not an option for scores of folds\. Options such as"):
+            call(n_samples=20, positive="ill")
+        with pytest.raises(InputError, match="'grops' is not an option for predictions"):
+            call(y=Y, grops=Y)
+        with pytest.raises(InputError, match="n_samples must be given for scores of folds"):
+            call()
+    with pytest.raises(FileError, match=r"the folder .*none does not exist"):
+        of.adapters.StudyCallback(n_samples=20, store=tmp_path / "none" / "study.oof")
+
+
+def test_a_callback_refuses_several_objectives_after_the_first_trial(optuna):
+    study = optuna.create_study(directions=["maximize", "minimize"])
+    with pytest.raises(InputError, match="the study has several objectives; one is needed"):
+        study.optimize(lambda trial: (0.0, 0.0), n_trials=5, callbacks=[of.adapters.StudyCallback(n_samples=20)])
+    assert len(study.trials) == 1
+
+
 def test_predictions_of_too_few_samples_are_refused(optuna):
     study = optuna.create_study()
     study.optimize(lambda trial: trial.set_user_attr("predictions", [0.5] * 24) or 0.0, n_trials=1)
@@ -219,6 +274,17 @@ def test_a_run_of_mlflow_there_and_back(mlflow):
         of.adapters.read_mlflow("xyz")
 
 
+def test_names_that_several_runs_share_get_the_run_behind_them(mlflow):
+    oof, other = simulated(), simulated()
+    names = [(f"{i}" * 32) for i in range(3)]
+    for name in names:
+        mlflow.folder = mlflow.folder.with_name(name)
+        of.adapters.log_mlflow(oof, "mean", report=False)
+    joined = of.adapters.read_mlflow(names)
+    assert joined.configs == tuple(f"{config} [{name[:8]}]" for name in names for config in oof.configs)
+    assert np.array_equal(joined.data, np.concatenate([other.data] * 3, axis=1))
+
+
 @pytest.mark.parametrize("most", [0, 1 << 26], ids=["left in the file", "read at once"])
 def test_predictions_of_mlflow_outlive_the_files_they_came_in(mlflow, monkeypatch, most):
     monkeypatch.setattr(store, "_AT_ONCE", most)
@@ -267,6 +333,18 @@ def test_reports_of_skore_give_what_collect_gives(method):
     assert oof.fingerprint == collected.fingerprint
     assert np.allclose(oof.scores("accuracy"), collected.scores("accuracy"))
     assert of.adapters.from_skore(SimpleNamespace(reports_=reports)).configs == ("logit", "tree")
+
+
+def test_what_a_model_of_skore_cannot_predict_is_named():
+    reports = {"tree": Report(DecisionTreeClassifier(), KFold(3))}
+    with pytest.raises(
+        InputError, match=r"response_method must be a method of each model; 'tree': .*decision_function"
+    ):
+        of.adapters.from_skore(reports, response_method="decision_function")
+    with pytest.raises(InputError, match="response_method must be 'predict', 'predict_proba' or 'decision_function'"):
+        of.adapters.from_skore(reports, response_method="proba")
+    with pytest.raises(InputError, match="reports must be cross-validation reports of skore; there is none"):
+        of.adapters.from_skore({})
 
 
 def test_reports_of_skore_on_other_splits_are_refused():
@@ -392,6 +470,39 @@ def test_predictions_of_autogluon():
     assert values.response == "value"
     with pytest.raises(InputError, match="the model 'Single' has no out-of-fold predictions"):
         of.adapters.from_autogluon(Predictor("binary"), Y, models=["Single"])
+
+
+class Refitted(Predictor):
+    """It dropped the row of a rare class, put the others into another order, and fitted a model again on all samples."""
+
+    positive_class = "no"
+
+    def model_names(self):
+        return [*super().model_names(), "Good_BAG_L1_FULL"]
+
+    def model_refit_map(self):
+        return {"Good_BAG_L1": "Good_BAG_L1_FULL"}
+
+    def predict_proba_oof(self, model):
+        return super().predict_proba_oof(model)[:0:-1].assign(rare=0.0)
+
+
+def test_dropped_rows_and_refitted_models_of_autogluon():
+    whole = of.adapters.from_autogluon(Predictor("binary"), np.array(["no", "yes"])[Y], positive="no")
+    labels = pd.Series(np.array(["no", "yes"])[Y])
+    labels[0] = "rare"
+    oof = of.adapters.from_autogluon(Refitted("binary"), labels)
+    assert oof.configs == ("Good_BAG_L1", "Bad_BAG_L1")
+    assert oof.target.classes.tolist() == ["yes", "no"]
+    assert oof.samples.tolist() == list(range(59, 0, -1))
+    assert np.array_equal(oof.data, whole.data[:, :, :0:-1])
+    assert np.array_equal(oof.y, whole.y[:0:-1])
+    with pytest.raises(InputError, match="y must have a label for each of the 59 samples"):
+        of.adapters.from_autogluon(Refitted("binary"), np.array(["no", "yes"])[Y])
+
+
+def test_whole_numbers_as_labels_of_a_regression_of_autogluon():
+    assert of.adapters.from_autogluon(Predictor("regression"), Y).response == "value"
 
 
 # -- export ------------------------------------------------------------------------------------------------------------------

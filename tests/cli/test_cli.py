@@ -519,7 +519,8 @@ def test_the_index_of_a_frame_is_no_feature(tmp_path):
     ("content", "says"),
     [
         ("a,y\nKöln,1\n".encode("latin-1"), "Save it with the encoding UTF-8.\n"),
-        (b"a;t;y\n1;x, y;1\n1;x, y, z;1\n1;x;1\n", "separated by semicolons; save it with commas.\n"),
+        (b"a;t;y\n1;x, y;1\n1;x, y, z;1\n1;x;1\n", "t.csv seems to be separated by semicolons. Save it with commas.\n"),
+        (b"sample\tlabel\ta\n1\t0\t0.5\n", "t.csv seems to be separated by tabs. Save it with commas.\n"),
     ],
 )
 def test_tables_of_predictions_that_cannot_be_read_come_with_advice(capsys, tmp_path, content, says):

@@ -16,6 +16,7 @@ from sklearn.model_selection import (
     ShuffleSplit,
     StratifiedKFold,
     TimeSeriesSplit,
+    check_cv,
 )
 
 import outfold as of
@@ -214,6 +215,14 @@ def test_from_cv_keeps_training_parts_of_its_own():
     negative = Plan.from_cv([(np.arange(18), np.array([-1, -2]))]).split(y)
     assert np.array_equal(negative.test_rows(0, 0), [18, 19])
     assert str(Plan.from_cv(pairs).split(y).plan) == "5-fold by given splits"
+
+
+def test_pairs_that_scikit_learn_holds_are_given_splits():
+    """Its class has a private name, which older files hold."""
+    y = np.tile([0, 1], 10)
+    plan = Plan.from_cv(check_cv(list(KFold(5).split(y)))).split(y).plan
+    assert str(plan) == "5-fold by given splits"
+    assert str(Plan.from_dict(plan.to_dict() | {"cv": "_CVIterableWrapper"})) == "5-fold by given splits"
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,6 +7,7 @@ import os
 import re
 import tracemalloc
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -524,7 +525,9 @@ def test_tables_that_cannot_be_used(backend, changed, arguments, text):
 
 
 def test_what_is_no_table():
-    with pytest.raises(InputError, match=r"frame must be a pandas or polars data frame; got dict\."):
+    with pytest.raises(
+        InputError, match=r"frame must be a data frame of pandas or polars, or a table of pyarrow; got dict\."
+    ):
         from_frame({"sample": [1]}, **COLUMNS)
     with pytest.raises(InputError, match=r"the table has no rows"):
         from_frame(frame_of("pandas")[:0], **COLUMNS)
@@ -733,3 +736,27 @@ def test_groups_that_are_bytes_without_text():
     oof = from_arrays([0, 1, 0, 1], [0.1, 0.8, 0.6, 0.3], groups=groups)
     assert ["groups", "2"] in [line.split() for line in str(oof).splitlines()]
     assert np.unique(oof.group_codes, return_counts=True)[1].tolist() == [2, 2]
+
+
+def test_decimals_are_numbers(tmp_path):
+    """Databases give their decimal columns as such."""
+    table = {"sample": [1, 2], "config": ["a", "a"], "label": [0, 1], "prediction": [Decimal("0.25"), Decimal("0.75")]}
+    pl.DataFrame(table).write_parquet(tmp_path / "x.parquet")
+    columns = {name: name for name in table}
+    for oof in (from_frame(pl.DataFrame(table), **columns), from_frame(pd.DataFrame(table), **columns)):
+        assert (oof.response, oof.data[0, 0].tolist()) == ("proba", [0.25, 0.75])
+    assert read(tmp_path / "x.parquet").data[0, 0].tolist() == [0.25, 0.75]
+
+
+def test_a_lazy_frame_must_be_collected_first():
+    lazy = pl.DataFrame({"sample": [1, 2]}).lazy()
+    with pytest.raises(InputError, match=r"got LazyFrame\. Collect it first: frame\.collect\(\)\."):
+        from_frame(lazy, sample="sample", config=None, label=None, prediction="sample")
+
+
+def test_columns_whose_names_are_no_text_are_shown():
+    table = pd.DataFrame([[1, 0.5]], columns=pd.MultiIndex.from_product([["x"], ["sample", "p"]]))
+    with pytest.raises(
+        InputError, match=r"sample must be one of the columns \('x', 'sample'\), \('x', 'p'\); got 'sample'"
+    ):
+        from_frame(table, sample="sample", config=None, label=None, prediction="p")

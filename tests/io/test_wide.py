@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import outfold as of
+import outfold.io.tables
 from extras import pd, pl
 from outfold.cli import main
 from outfold.exceptions import InputError
@@ -94,6 +95,62 @@ def test_an_error_says_what_keeps_a_table_from_being_wide(tmp_path):
     table.to_csv(path, index=False)
     with pytest.raises(InputError, match=r"A wide table has no repeats: with repeat=..., give a long table"):
         of.read(path, sample="item", group="passage", repeat="run")
+
+
+@pytest.mark.parametrize("name", ["y_true", "Label"])
+def test_a_column_that_is_called_as_labels_are_is_no_model(tmp_path, name):
+    """Read as one, it made scores of what are probabilities."""
+    path = tmp_path / "wide.csv"
+    pd.DataFrame(proba()).rename(columns={"label": name}).to_csv(path, index=False)
+    with pytest.raises(InputError, match=f"If '{name}' holds the labels, say so: label='{name}'"):
+        of.read(path)
+    assert of.read(path, label=name).response == "proba"
+
+
+def test_labels_that_are_missing_are_named(tmp_path):
+    path, table = tmp_path / "wide.csv", pd.DataFrame(proba())
+    table["label"] = [None, *table["label"][1:]]
+    table.to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"The column 'label' has no value in some rows; leave these rows out\."):
+        of.read(path)
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars"])
+def test_an_index_without_a_name_is_no_model(tmp_path, monkeypatch, engine):
+    if engine == "polars":
+        pytest.importorskip("polars")
+    monkeypatch.setattr(outfold.io.tables, "_ENGINES", (engine,))
+    path = tmp_path / "wide.csv"
+    pd.DataFrame(proba()).to_csv(path)
+    assert of.read(path).configs == ("small", "large")
+
+
+def test_a_long_table_of_one_model_needs_no_column_config(tmp_path):
+    path, table = (
+        tmp_path / "one.csv",
+        pd.DataFrame(proba()).drop(columns="large").rename(columns={"small": "prediction"}),
+    )
+    table.to_csv(path, index=False)
+    oof = of.read(path)
+    assert oof.n_configs == 1
+    assert oof.data[0, 0].tolist() == table["prediction"].tolist()
+    table["model"] = "small"  # a column that nothing explains may tell configurations apart
+    table.to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"has no column 'config'; .* Give config=\.\.\. to name the column\.(?m:$)"):
+        of.read(path)
+    assert of.read(path, config="model").configs == ("small",)
+
+
+def test_columns_that_may_be_models_are_named(tmp_path):
+    path, table = tmp_path / "wide.CSV", pd.DataFrame(proba())
+    table[["small", "large"]] *= 100
+    table.to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"whose models are 'small', 'large', say so with models=\.\.\.\."):
+        of.read(path)
+    assert of.read(path, models=["small", "large"]).response == "score"
+    pd.DataFrame(proba()).assign(age=50).to_csv(path, index=False)
+    with pytest.raises(InputError, match="If this is a wide table, say what 'age' holds"):
+        of.read(path)
 
 
 def test_an_empty_field_is_a_prediction_that_was_not_made(tmp_path):

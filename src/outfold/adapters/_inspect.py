@@ -34,6 +34,9 @@ _DECIMAL = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?"
 _ZSTD = 93  # the compression of newer .eval files, which zipfile of Python before 3.14 cannot read
 _LOCAL_HEADER = 30
 _LONGEST = 40  # characters of a setting in the name of a model
+_START, _STOPPED = "_journal/start.json", "stopped"  # what an evaluation leaves behind that was stopped before its end
+# A part of a large sample, which newer .eval files keep in several parts; its scores are in the part sample.json.
+_PART = re.compile(r"(samples/.+_epoch_\d+)/(.+)")
 
 _KIND = "a log of Inspect"
 _document = fill_with(TEXTS)
@@ -83,6 +86,7 @@ def read_inspect(
         by_name = paths if isinstance(paths, Mapping) else {None: paths}
         logs = [_Log(name, path, content) for name, given in by_name.items() for path, content in _contents(given)]
         logs = _of_task(_last_tries(logs), task)
+        _refuse_empty(logs)
         names = [str(log.given) for log in logs] if isinstance(paths, Mapping) else _names(logs)
         scorers = sorted({name for log in logs for sample in log.samples for name in _values(sample)})
         if not scorers:
@@ -123,6 +127,7 @@ def _contents(paths: Paths) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Logs with their paths; folders may hold other .json files, such as those that describe a set of evaluations."""
     given = {Path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)}
     files = [path for path in files_of(paths, "*", "logs of Inspect") if path.suffix in (".json", ".eval")]
+    files = [path for path in files if not _is_shard(path, given)]
     found = [(path, _read(path)) for path in files]
     logs = [(path, content) for path, content in found if path in given or _is_log(content)]
     if not logs:
@@ -130,11 +135,12 @@ def _contents(paths: Paths) -> Iterator[tuple[Path, dict[str, Any]]]:
     for path, content in logs:
         if not _is_log(content):
             raise invalid(path.name, "must be a log of Inspect", "it has no part 'eval'")
-        if not content.get("samples"):
-            raise InputError(
-                f"{path.name} has no samples", remedy="Log them: Inspect leaves them out with `--no-log-samples`."
-            )
         yield path, content
+
+
+def _is_shard(path: Path, given: set[Path]) -> bool:
+    """Whether a file lies in a folder of shards, which Inspect writes beside the log that it puts together from them."""
+    return any(part.suffix == ".shards" and given & {*part.parents} for part in path.parents)
 
 
 def _is_log(content: Any) -> bool:
@@ -149,6 +155,16 @@ def _last_tries(logs: list[_Log]) -> list[_Log]:
     return [
         log for log in logs if log.facts.get("task_id") not in ended or log.content.get("status") in ("success", None)
     ]
+
+
+def _refuse_empty(logs: list[_Log]) -> None:
+    for log in logs:
+        if log.content.get("status") == _STOPPED:
+            problem = f"{log.path.name} has no header.json, which Inspect writes when an evaluation ends"
+            raise FileError(problem, remedy="Let it end, or run it again: `inspect eval-retry`.")
+        if not log.content.get("samples"):
+            remedy = "Log them: Inspect leaves them out with `--no-log-samples`."
+            raise InputError(f"{log.path.name} has no samples", remedy=remedy)
 
 
 def _of_task(logs: list[_Log], wanted: str | None) -> list[_Log]:
@@ -270,12 +286,22 @@ def _read(path: Path) -> Any:
 def _read_zip(path: Path) -> dict[str, Any]:
     with reading(path, _KIND), zipfile.ZipFile(path) as archive:
         last = {info.filename: info for info in archive.infolist()}  # what was written again counts
+
+        def content(name: str) -> Any:
+            return json.loads(_member(path, archive, last[name]))
+
         if "header.json" not in last:
-            problem = f"{path.name} has no header.json, which Inspect writes when an evaluation ends"
-            raise FileError(problem, remedy="Let it end, or run it again: `inspect eval-retry`.")
-        log: dict[str, Any] = json.loads(_member(path, archive, last["header.json"]))
-        samples = [info for name, info in last.items() if name.startswith("samples/")]
-        log["samples"] = [json.loads(_member(path, archive, info)) for info in samples]
+            begun: dict[str, Any] = content(_START) if _START in last else {"eval": {}}
+            return begun | {"status": _STOPPED, "samples": []}
+        log: dict[str, Any] = content("header.json")
+        log["samples"] = []
+        for name in last:
+            part = _PART.fullmatch(name)
+            if part and part[2] == "sample.json":
+                beside = f"{part[1]}/metadata.json"
+                log["samples"].append(content(name) | ({"metadata": content(beside)} if beside in last else {}))
+            elif part is None and name.startswith("samples/"):
+                log["samples"].append(content(name))
         return log
 
 

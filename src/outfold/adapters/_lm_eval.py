@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,8 @@ def read_lm_eval(
     with reading(paths, _KIND):
         rows = list(_rows(paths, task))
         metric = one_of(metric, _metrics(rows, metric), "metric", "scores")
-        chosen = one_of(filter, sorted({str(line.get("filter", "none")) for *_, line in rows}), "filter", "filters")
+        filters = sorted({str(line.get("filter", "none")) for *_, line in rows if metric in line})
+        chosen = one_of(filter, filters, "filter", "filters")
         items, models = _items(rows, metric, chosen, group, _named(paths, rows)), [model for model, *_ in rows]
         return from_items(items, models, "lm-evaluation-harness", missing)
 
@@ -103,7 +105,16 @@ def _items(rows: list[Any], metric: str, chosen: str, group: str | None, named: 
         cluster = None if group is None else inside(line.get("doc"), group)
         if group is not None and cluster is None:
             raise invalid("group", "must be a key of every document", f"item {item} has no {group!r}")
-        yield Item(model, item, as_score(line[metric], f"the score {metric!r}"), repeat, cluster)
+        yield Item(model, item, _score(line[metric], metric), repeat, cluster)
+
+
+def _score(value: Any, metric: str) -> float:
+    """A score; the harness writes NumPy's own numbers as text, such as "0.5" or "True"."""
+    if value in ("True", "False"):
+        return float(value == "True")
+    with suppress(TypeError, ValueError):
+        return float(value)
+    return as_score(value, f"the score {metric!r}")
 
 
 def _rows(paths: Paths | Mapping[str, Paths], wanted: str | None) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
@@ -115,7 +126,7 @@ def _rows(paths: Paths | Mapping[str, Paths], wanted: str | None) -> Iterator[tu
             continue
         repeat = seen.get((model, task), 0)
         if repeat and not isinstance(paths, Mapping):
-            remedy = "Name the files in a dict: several files of one name are epochs of that model."
+            remedy = "Give one of them; or name them in a dict: several files of one name are epochs of that model."
             raise InputError(f"{model!r} has several logs of the task {task!r}, such as {path.name}", remedy=remedy)
         seen[model, task] = repeat + 1
         for line in read_lines(path, _KIND):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from .. import estimate as estimates
+from ..data.joining import join_predictions, with_ending
 from ..data.predictions import Predictions
 from ..docstrings import fill_common
 from ..estimate._default import default_method
@@ -103,11 +106,10 @@ def read_mlflow(run_ids: str | Sequence[str], *, folder: str = "outfold") -> Pre
             _in_memory(load(_download(mlflow, name, f"{folder}/{_FILE}", Path(scratch, str(position)))))
             for position, name in enumerate(names)
         ]
-    joined = loaded[0]
-    for name, other in zip(names[1:], loaded[1:], strict=True):
-        twice = set(joined.configs) & set(other.configs)
-        joined = joined.join(other, suffixes=(f" [{names[0][:8]}]", f" [{name[:8]}]") if twice else None)
-    return joined
+    runs_with = Counter(config for oof in loaded for config in oof.configs)
+    twice = {config for config, n in runs_with.items() if n > 1}
+    first, *others = (with_ending(oof, twice, f" [{name[:8]}]") for name, oof in zip(names, loaded, strict=True))
+    return reduce(join_predictions, others, first)
 
 
 def _download(mlflow: Any, run_id: str, artifact: str, into: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,13 @@ from .. import estimate as estimates
 from ..arguments import check_count
 from ..data.cells import State
 from ..data.predictions import Predictions
+from ..data.target import missing_values
 from ..docstrings import fill_with
 from ..estimate._default import default_method
-from ..exceptions import InputError, invalid
+from ..exceptions import FileError, InputError, invalid
 from ..formatting import number
 from ..io.convert import from_arrays
+from ..io.tables import uniform
 from ..results import Estimate
 from ._fold_scores import scores_only, unknown_splits
 
@@ -85,12 +88,8 @@ def from_study(
     >>> oof.n_configs, oof.n_folds
     (5, 10)
     """
-    if len(study.directions) > 1:
-        raise InputError("the study has several objectives; one is needed.")
-    if y is None and n_samples is None:
-        raise invalid(
-            "n_samples", "must be given for scores of folds", "it is None", "For predictions, give `y` and `folds`."
-        )
+    _check_study(study)
+    _check_options(n_samples, y, options)
     key, each = (scores, "score for each fold") if y is None else (predictions, "prediction for each sample")
     trials = _ended(study, key)
     if not trials:
@@ -104,6 +103,28 @@ def from_study(
             study, trials, key, check_count(n_samples, "n_samples"), check_count(repeats, "repeats"), metric
         )
     return replace(oof, provenance={"source": "Optuna"})
+
+
+def _check_study(study: Any) -> None:
+    if not hasattr(study, "directions"):
+        remedy = "Read several studies one by one; `join` puts predictions of the same samples and folds together."
+        raise invalid("study", "must be a study of Optuna", f"got {type(study).__name__}", remedy)
+    if len(study.directions) > 1:
+        raise InputError("the study has several objectives; one is needed.")
+
+
+def _check_options(n_samples: Any, y: Any, options: Mapping[str, Any]) -> None:
+    """Refuse options that can only fail after the trials have run."""
+    if y is None and n_samples is None:
+        raise invalid(
+            "n_samples", "must be given for scores of folds", "it is None", "For predictions, give `y` and `folds`."
+        )
+    known = () if y is None else inspect.signature(from_arrays).parameters
+    unknown = next((name for name in options if name not in known), None)
+    if unknown is not None:
+        kept = "scores of folds" if y is None else "predictions"
+        remedy = "Options such as `groups` and `positive` are for predictions: give `y`." if y is None else ""
+        raise InputError(f"{unknown!r} is not an option for {kept}", remedy=remedy)
 
 
 def _ended(study: Any, key: str) -> list[Any]:
@@ -123,24 +144,54 @@ def _pruned(trials: list[Any]) -> NDArray[np.bool_]:
 
 
 def _from_predictions(trials: list[Any], key: str, y: Any, folds: Any, options: Mapping[str, Any]) -> Predictions:
-    columns = [np.asarray(trial.user_attrs[key]) for trial in trials]
+    columns = [_column(trial, key) for trial in trials]
     for trial, column in zip(trials, columns, strict=True):
         if column.shape != (len(y), *columns[0].shape[1:]):
             needed = f"must have one prediction for each of the {len(y):,} samples"
             given = f"those of trial {trial.number} have the shape {column.shape}"
-            raise invalid(key, needed, given, "Put NaN where a pruned trial has none.")
+            raise invalid(key, needed, given, "Put NaN or None where a pruned trial has none.")
     P = np.stack(columns, axis=1)
     pruned = _pruned(trials)
-    absent = (P != P) & pruned.reshape(-1, *[1] * (P.ndim - 2))  # NaN is not equal to itself
-    masked = np.ma.MaskedArray(P, mask=absent)
+    absent = _missing(P) & pruned.reshape(-1, *[1] * (P.ndim - 2))
+    if absent.any() and not absent.all():
+        P[absent] = P[~absent][0]  # any value of the right type, which the mask hides
+    masked = np.ma.MaskedArray(uniform(P), mask=absent)
     oof = from_arrays(y, masked[:, :, None] if P.ndim == 3 else masked, folds, **_facts(trials), **options)
     state = oof.state.copy()
     state[(state == State.PENDING) & pruned[:, None, None]] = State.DROPPED
     return replace(oof, state=state)
 
 
+def _column(trial: Any, key: str) -> NDArray[Any]:
+    """The predictions of a trial; words as objects, because NaN beside them would become the word "nan"."""
+    kept = trial.user_attrs[key]
+    try:
+        found = np.asarray(kept)
+    except ValueError:  # rows of different lengths
+        given = f"those of trial {trial.number} differ in length"
+        raise invalid(key, "must have as many numbers for each sample", given) from None
+    return np.array(kept, dtype=object) if found.dtype.kind == "U" else found
+
+
+def _missing(P: NDArray[Any]) -> NDArray[np.bool_]:
+    """True for NaN, which is not equal to itself, and for None."""
+    return missing_values(P.ravel()).reshape(P.shape) if P.dtype.kind == "O" else P != P
+
+
+def _scores_of(trial: Any, key: str) -> NDArray[np.float64]:
+    """The scores of a trial, one for each fold."""
+    kept = trial.user_attrs[key]
+    try:
+        found = np.array([np.nan if kept is None else kept for kept in list(kept)], dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(())
+    if found.ndim != 1 or isinstance(kept, (str, Mapping)):
+        raise invalid(key, "must be a list of numbers, one for each fold", f"trial {trial.number} has {kept!r:.60}")
+    return found
+
+
 def _from_scores(study: Any, trials: list[Any], key: str, n_samples: int, repeats: int, metric: str) -> Predictions:
-    lists = [list(trial.user_attrs[key]) for trial in trials]
+    lists = [_scores_of(trial, key) for trial in trials]
     n_splits = max(map(len, lists), default=0)
     if n_splits < 2 or n_splits % repeats:
         given = f"trials have up to {n_splits} scores and there are {repeats} repeats"
@@ -198,6 +249,12 @@ class StudyCallback:
         **options: Any,
     ) -> None:
         self.every, self.store, self.tell, self.options = check_count(every, "every"), store, tell, options
+        given = inspect.signature(from_study).bind_partial(None, **options)
+        _check_options(given.arguments.get("n_samples"), given.arguments.get("y"), given.arguments.get("options", {}))
+        if store is not None and not Path(store).parent.is_dir():
+            raise FileError(
+                f"the folder {Path(store).parent} does not exist", remedy="Make it, or write to another one."
+            )
         self.oof: Predictions | None = None
         self.estimate: Estimate | None = None
 
@@ -208,6 +265,7 @@ class StudyCallback:
 
     def __call__(self, study: Any, trial: Any) -> None:
         """Called by Optuna after each trial."""
+        _check_study(study)  # after the first trial, not after the first few
         done = sum(other.state.name in _ENDED for other in study.trials)
         if done < 2 or done % self.every or not self._can_estimate(study):
             return

@@ -138,7 +138,8 @@ def from_cross_val_predict(
     groups : array-like or None
         The groups of the samples, if ``cross_val_predict`` got some.
     classifier : bool or None
-        Whether the models are classifiers: with a number for `cv`, scikit-learn then stratifies. By default the labels tell.
+        Whether the models are classifiers: with a number for `cv`, scikit-learn then stratifies. By default labels and
+        predictions tell: whole numbers as labels and other numbers as predictions are a regression.
     **options
         Options of `from_arrays`, such as `response` and `positive`.
     Returns: {predictions}
@@ -163,7 +164,9 @@ def from_cross_val_predict(
     by_name = dict(predicted) if isinstance(predicted, Mapping) else {"model": predicted}
     arrays = _arrays(by_name, len(labels))
     if classifier is None:
-        classifier = classes is not None
+        classifier = options.get("response") != "value" and classes is not None and not _are_values(arrays, classes)
+    if not classifier and classes is not None and _are_values(arrays, classes):
+        options = {"response": "value", **options}
     checked = _checked_cv(cv, labels, classifier)
     if not _repeatable(checked):
         given = f"{checked} drew them at random and has no `random_state`"
@@ -186,6 +189,12 @@ def _arrays(by_name: Mapping[str, Any], n: int) -> list[NDArray[Any]]:
         shapes = ", ".join(f"{name} has {values.shape}" for name, values in zip(by_name, arrays, strict=True))
         raise invalid("predicted", "must have one shape for all models", shapes, "Use one `method` for all of them.")
     return arrays
+
+
+def _are_values(arrays: list[NDArray[Any]], classes: NDArray[Any]) -> bool:
+    """Whether one number was predicted for each sample that is none of three labels or more: no classifier does that."""
+    numbers = classes.dtype.kind in "iuf" and all(part.ndim == 1 and part.dtype.kind in "iuf" for part in arrays)
+    return numbers and len(classes) > 2 and not all(np.isin(part, classes).all() for part in arrays)
 
 
 def _array(name: str, values: Any, n: int) -> NDArray[Any]:
@@ -216,7 +225,10 @@ def _results(search: Any) -> Mapping[str, Any]:
 def _candidates(
     search: Any, results: Mapping[str, Any]
 ) -> tuple[list[Mapping[str, Any]], tuple[list[int], list[int]] | None]:
-    """Parameters of the candidates; for a halving search the positions of the last ones among them, and their rows."""
+    """Parameters of the candidates; for a halving search the positions of the last ones among them, and their rows.
+
+    The last ones come first, in the order of their rows: where several are equally good, the search takes the first row.
+    """
     params = list(results["params"])
     if "iter" not in results:
         return params, None
@@ -224,9 +236,10 @@ def _candidates(
     last = np.flatnonzero(rounds == rounds.max()).tolist()
     # A resource that is a parameter differs between the rounds, so it cannot tell a candidate from another one.
     final = {name: value for name, value in params[last[0]].items() if name == search.resource}
-    first: list[Mapping[str, Any]] = [{**params[i], **final} for i in np.flatnonzero(rounds == rounds.min())]
-    position = {repr(candidate): at for at, candidate in enumerate(first)}
-    return first, ([position[repr({**params[i], **final})] for i in last], last)
+    best: list[Mapping[str, Any]] = [{**params[i], **final} for i in last]
+    first = [{**params[i], **final} for i in np.flatnonzero(rounds == rounds.min())]
+    kept = {repr(candidate) for candidate in best}
+    return best + [candidate for candidate in first if repr(candidate) not in kept], (list(range(len(best))), last)
 
 
 def _last_round(

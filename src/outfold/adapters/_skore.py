@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from ..arguments import check_choice
 from ..data.cells import State
 from ..data.plan import Plan
 from ..data.predictions import Predictions
@@ -22,6 +23,8 @@ from ..io.convert import from_arrays
 # skore's checks that hold for stored predictions: those of the data, of held-out scores by fold, and of a baseline that skore
 # fits itself. All others need models, scores on training samples or times; without these some would be reported as passed.
 _VALID_CHECKS = {"SKD003", "SKD004", "SKD005", "SKD008", "SKD009", "SKD013"}
+
+_METHODS = ("predict", "predict_proba", "decision_function")
 
 
 @fill_common
@@ -41,12 +44,13 @@ def from_skore(reports: Any, *, response_method: str = "predict", **options: Any
     Examples: {outfold}
     >>> of.adapters.from_skore(report, response_method="predict_proba")  # doctest: +SKIP
     """
+    check_choice(response_method, _METHODS, "response_method")
     by_name = reports if isinstance(reports, Mapping) else getattr(reports, "reports_", None)
     if not isinstance(by_name, Mapping):
         by_name = {getattr(reports, "estimator_name_", "model"): reports}
     lacking = [name for name, report in by_name.items() if not hasattr(report, "split_indices")]
-    if lacking:
-        given = f"{lacking[0]!r} is a {type(by_name[lacking[0]]).__name__}"
+    if lacking or not by_name:
+        given = f"{lacking[0]!r} is of type {type(by_name[lacking[0]]).__name__}" if lacking else "there is none"
         raise invalid("reports", "must be cross-validation reports of skore", given)
     first = next(iter(by_name.values()))
     if response_method == "predict" and "regression" in str(getattr(first, "ml_task", "")):
@@ -65,7 +69,11 @@ def from_skore(reports: Any, *, response_method: str = "predict", **options: Any
         if not same or not np.array_equal(np.asarray(report.y), np.asarray(first.y)):
             remedy = "Make all reports with the same data and a splitter with a `random_state`."
             raise InputError(f"the report {name!r} has other labels or splits than the first one", remedy=remedy)
-        columns.append(_by_repeat(report, splits.cells, n, response_method))
+        try:
+            columns.append(_by_repeat(report, splits.cells, n, response_method))
+        except AttributeError as error:
+            remedy = "Take one that all have, such as `response_method='predict'`."
+            raise invalid("response_method", "must be a method of each model", f"{name!r}: {error}", remedy) from error
     P = np.ma.stack(columns, axis=1)
     oof = from_arrays(first.y, P, splits.folds, list(map(str, by_name)), **options)
     return replace(oof, plan=splits.plan, train=splits.train, provenance={"source": "skore"})

@@ -55,8 +55,9 @@ def read_mlr3(path: str | Path, *, task: str | None = None, **options: Any) -> P
     (2, [0.5, 1.0])
     """
     with reading(path, "predictions of mlr3"):
-        table = _columns(path)
+        table, empty = _columns(path)
         _need(table, ("row_ids", "truth"), "mlr3", path)
+        _need_all_values("truth", empty)
         if "task_id" in table:
             tasks = table["task_id"].astype(str)
             chosen = tasks == one_of(task, list(dict.fromkeys(tasks.tolist())), "task", "tasks")
@@ -94,7 +95,7 @@ def read_tidymodels(path: str | Path, *, label: str | None = None, **options: An
     (('Model1',), ({'cost': 10},))
     """
     with reading(path, "predictions of tidymodels"):
-        table = _columns(path)
+        table, empty = _columns(path)
         _need(table, (".row", "id"), "tidymodels", path)
         names = np.full(len(table[".row"]), "model")
         parts = [table[name].astype(str) for name in ("wflow_id", ".config") if name in table]
@@ -104,6 +105,7 @@ def read_tidymodels(path: str | Path, *, label: str | None = None, **options: An
         outcome = label or _outcome(table, others, names)
         if outcome not in table:
             raise invalid("label", f"must be one of the columns {', '.join(table)}", f"got {outcome!r}")
+        _need_all_values(outcome, empty)
         out = {"sample": table[".row"], "label": table[outcome], "config": names}
         if "id2" in table:
             out |= {"repeat": table["id"].astype(str), "fold": table["id2"].astype(str)}
@@ -121,6 +123,7 @@ def read_tidymodels(path: str | Path, *, label: str | None = None, **options: An
 def _named_columns(table: Columns, out: Columns, classes: list[str], single: str) -> dict[str, Any]:
     """The arguments of `from_frame` that name the columns of `out`, to which the predictions of the table are added."""
     prediction: str | list[str] = "prediction"
+    values = False
     if classes:
         prediction = classes
         out |= {name: table[name] for name in classes}
@@ -128,10 +131,13 @@ def _named_columns(table: Columns, out: Columns, classes: list[str], single: str
             out["predicted_label"] = table[single]
     elif single in table:
         out["prediction"] = table[single]
+        # What is no label was predicted by a regression, also where its labels are whole numbers.
+        if table[single].dtype.kind in "iuf" and out["label"].dtype.kind in "iuf":
+            values = single == ".pred" or not np.isin(table[single], out["label"]).all()
     else:
         raise InputError(f"the table has no predictions in a column {single!r}; its columns are {', '.join(table)}.")
     named: dict[str, Any] = {name: name for name in ("sample", "config", "label", "fold", "repeat") if name in out}
-    return {**named, "prediction": prediction}
+    return {**named, "prediction": prediction} | ({"response": "value"} if values else {})
 
 
 def _outcome(table: Columns, others: list[str], names: NDArray[Any]) -> str:
@@ -171,11 +177,20 @@ def _number_in(name: Any) -> tuple[int, str]:
     return (int(found[0]) if found else 0, str(name))
 
 
-def _columns(path: str | Path) -> Columns:
+def _columns(path: str | Path) -> tuple[Columns, set[str]]:
+    """The columns of a table, and the names of those that have empty cells, which become words here."""
     import narwhals as nw
 
     frame = nw.from_native(read_table(Path(path)), eager_only=True)
-    return {name: uniform(frame[name].to_numpy()) for name in frame.columns}
+    empty = {name for name in frame.columns if frame[name].is_null().any()}
+    return {name: uniform(frame[name].to_numpy()) for name in frame.columns}, empty
+
+
+def _need_all_values(name: str, empty: set[str]) -> None:
+    if name in empty:
+        raise InputError(
+            f"column {name!r} has no value in some rows; each row needs one", remedy="Leave these rows out."
+        )
 
 
 def _need(table: Columns, names: tuple[str, ...], tool: str, path: str | Path) -> None:

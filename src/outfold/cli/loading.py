@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from ..data.predictions import Predictions
 from ..exceptions import InputError
 from ..io.files import read
-from ..io.tables import SEMICOLONS, has_semicolons
 from .options import COLUMNS
 
 
@@ -24,6 +22,4 @@ def load(args: argparse.Namespace) -> Predictions:
     except InputError as error:
         if error.argument in COLUMNS.values():
             error.argument = f"{error.argument}="  # the column, where another option has the same name
-        if has_semicolons(Path(args.file)):
-            error.remedy = f"{error.remedy} {SEMICOLONS}".strip()
         raise

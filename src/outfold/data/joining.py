@@ -145,10 +145,12 @@ def _renamed(first: Predictions, second: Predictions, suffixes: Suffixes | None)
     pair = isinstance(suffixes, (tuple, list)) and len(suffixes) == 2 and all(isinstance(s, str) for s in suffixes)
     if not pair or suffixes[0] == suffixes[1]:
         raise invalid("suffixes", "must be two different endings, such as (' old', ' new')", got(suffixes))
-    return tuple(_with_ending(oof, both, end) for oof, end in zip((first, second), suffixes, strict=True))  # type: ignore[return-value]
+    return tuple(with_ending(oof, both, end) for oof, end in zip((first, second), suffixes, strict=True))  # type: ignore[return-value]
 
 
-def _with_ending(oof: Predictions, names: set[str], ending: str) -> Predictions:
+def with_ending(oof: Predictions, names: set[str], ending: str) -> Predictions:
+    """The same with an ending behind the names of some configurations."""
+
     def new(name: str) -> str:
         return name + ending if name in names else name
 
@@ -166,7 +168,7 @@ def _with_ending(oof: Predictions, names: set[str], ending: str) -> Predictions:
         oof,
         configs=tuple(map(new, oof.configs)),
         messages={(new(c), r, k): text for (c, r, k), text in oof.messages.items()},
-        blocks={name: _with_ending(block, names, ending) for name, block in oof.blocks.items()},
+        blocks={name: with_ending(block, names, ending) for name, block in oof.blocks.items()},
         provenance=facts,
     )
 

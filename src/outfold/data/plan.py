@@ -16,7 +16,7 @@ from .target import Target, encode
 
 Kind = Literal["kfold", "loo", "holdout", "three_way", "bootstrap", "blocked", "custom", "given"]
 
-# The class by which scikit-learn's `check_cv` holds a list of splits.
+# The class by which scikit-learn's `check_cv` holds a list of splits; older files have this name as text.
 _LIST_OF_SPLITS = "_CVIterableWrapper"
 
 _TEXTS = {
@@ -296,9 +296,9 @@ class Plan:
     @property
     def cv_name(self) -> str:
         """What to call the splitter: its text if that is short and shows no address, else its class."""
-        if type(self.cv).__name__ == _LIST_OF_SPLITS:
-            return _LIST_OF_SPLITS  # its text holds every row of every split
-        text = "given splits" if isinstance(self.cv, list) else str(self.cv)
+        if isinstance(self.cv, list) or _LIST_OF_SPLITS in (type(self.cv).__name__, self.cv):
+            return "given splits"  # its text would hold every row of every split
+        text = str(self.cv)
         return text if len(text) < 60 and " object at 0x" not in text else type(self.cv).__name__
 
     def __repr__(self) -> str:

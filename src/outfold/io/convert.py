@@ -353,7 +353,8 @@ class _Raw:
             return all(suitable(values) for values in parts(self.data, used))
 
         if self.data.ndim == 4:
-            sum_to_one = all_are(lambda values: np.abs(values.sum(-1) - 1).max(initial=0) <= _SUM_TOLERANCE)
+            # NaN is refused later, by its name.
+            sum_to_one = all_are(lambda values: not (np.abs(values.sum(-1) - 1) > _SUM_TOLERANCE).any())
             return "proba" if used.any() and sum_to_one else "score"
         classes = target.classes
         if classes.dtype.kind in "biuf" and all_are(lambda values: np.isin(values, classes.astype(np.float64)).all()):

@@ -12,7 +12,7 @@ from ..docstrings import fill_with
 from ..exceptions import InputError, invalid
 from .convert import from_frame
 from .store import load
-from .tables import read_table
+from .tables import PREDICTED_LABEL, read_table
 from .wide import SHAPES, find_models, is_long, to_long, why_not_wide
 
 _document = fill_with({"path": "path : str or Path\n    The file.", "files": ">>> import os, tempfile, outfold as of"})
@@ -25,7 +25,7 @@ def read(path: str | os.PathLike[str], *, models: Sequence[str] | None = None, *
     A long table has one row for each sample and configuration. A wide table has one row for each sample and one column for each
     configuration, beside ``sample``, ``label``, ``fold`` and ``group``. Outfold recognises a wide table if it has a column
     ``sample`` or ``fold``, and all other columns hold labels, probabilities of two classes, or, without labels, scores from 0 to
-    1. In other cases, name the columns of the models with `models`.
+    1. In other cases, name the columns of the models with `models`. A long table of one configuration needs no column ``config``.
 
     Parameters: {path}
     models : sequence of str or None
@@ -63,6 +63,8 @@ def read(path: str | os.PathLike[str], *, models: Sequence[str] | None = None, *
         long, chosen = to_long(frame, models, columns)
         return from_frame(long, **chosen)
     chosen = _default_columns(names, columns)
+    if "config" not in columns and _is_one_model(names, chosen):
+        chosen["config"] = None
     needed = [name for name in ("sample", "config", "prediction") if name not in columns and chosen[name] == name]
     absent = [name for name in needed if name not in names]
     if absent:
@@ -71,19 +73,27 @@ def read(path: str | os.PathLike[str], *, models: Sequence[str] | None = None, *
     return from_frame(frame, **chosen)
 
 
+def _is_one_model(names: list[str], chosen: dict[str, Any]) -> bool:
+    """Whether each column has another part to play than to tell configurations apart."""
+    parts = {PREDICTED_LABEL}
+    for value in chosen.values():
+        parts |= {value} if isinstance(value, str) else set(value) if isinstance(value, (list, tuple)) else set()
+    return "config" not in names and set(names) <= parts
+
+
 def _lacks(path: Path, names: list[str], absent: list[str]) -> str:
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return f"{path.name} has no column {' or '.join(map(repr, absent))}; its columns are {shown}"
 
 
 def _remedy(absent: list[str]) -> str:
-    remedy = f"Give {', '.join(f'`{name}=...`' for name in absent)} to name what holds the predictions"
+    named = [f"`{name}=...`" for name in absent]
     if "prediction" not in absent:
-        return f"{remedy}."
+        return f"Give {' and '.join(named)} to name the column{'s' * (len(absent) > 1)}."
     return (
-        f"{SHAPES} {remedy} of a long table. For a wide table, give `sample=...` to name what identifies a sample, and "
-        "`group=...` if samples come in groups; or name the columns of the models with `models=...`. "
-        "A table to train on, with one row per sample, is for the command outfold run."
+        f"{SHAPES} Give {', '.join(named)} to name what holds the predictions of a long table. For a wide table, give "
+        "`sample=...` to name what identifies a sample, and `group=...` if samples come in groups; or name the columns of the "
+        "models with `models=...`. A table to train on, with one row per sample, is for the command outfold run."
     )
 
 

@@ -6,6 +6,7 @@ import gzip
 import importlib
 import zlib
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,8 @@ def uniform(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype(str)
     if types == {bool}:
         return values.astype(bool)
-    if all(issubclass(t, (int, float, np.number, type(None))) for t in types):
-        return np.array(values.tolist(), dtype=np.float64 if type(None) in types else None)
+    if all(issubclass(t, (int, float, np.number, Decimal, type(None))) for t in types):
+        return np.array(values.tolist(), dtype=np.float64 if types & {Decimal, type(None)} else None)
     return values
 
 
@@ -90,7 +91,9 @@ class LongTable:
         try:
             self.frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         except TypeError:
-            raise invalid("frame", "must be a pandas or polars data frame", f"got {type(frame).__name__}") from None
+            needed = "must be a data frame of pandas or polars, or a table of pyarrow"
+            remedy = "Collect it first: `frame.collect()`." if hasattr(frame, "collect") else ""
+            raise invalid("frame", needed, f"got {type(frame).__name__}", remedy) from None
         except nw.exceptions.DuplicateError:
             problem = "two columns of the table have the same name"
             raise InputError(problem, remedy="Rename or leave out one of them.") from None
@@ -182,7 +185,7 @@ class LongTable:
 
     def _column(self, name: str, what: str) -> nw.Series[Any]:
         if name not in self.frame.columns:
-            raise invalid(what, f"must be one of the columns {', '.join(self.frame.columns)}", got(name))
+            raise invalid(what, f"must be one of the columns {', '.join(map(str, self.frame.columns))}", got(name))
         return self.frame[name]
 
     def _codes(self, name: str, what: str, in_order: bool = False) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -231,8 +234,11 @@ def read_table(path: Path) -> Any:
         raise FileError(f"{path} is a folder; a file is needed.")
     if not path.exists():
         raise FileError(f"there is no file {path}.")
-    if not path.name.endswith(_ENDINGS):
+    if not path.name.lower().endswith(_ENDINGS):
         raise FileError(f"{path.name} must be a .csv, .csv.gz, .parquet or .oof file.")
+    separator = _not_commas(path)
+    if separator is not None:
+        raise FileError(f"{path.name} seems to be separated by {separator}", remedy="Save it with commas.")
     for engine in _ENGINES:
         try:
             return _read(engine, path)
@@ -244,34 +250,32 @@ def read_table(path: Path) -> Any:
     raise FileError(f"reading {path.name} needs pandas and pyarrow, or polars", remedy=remedy, page="extras")
 
 
-SEMICOLONS = "The file seems to be separated by semicolons; save it with commas."
+_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 
-def has_semicolons(path: Path) -> bool:
-    """Whether the first line of a .csv file has semicolons and no comma."""
-    if not path.name.endswith((".csv", ".csv.gz")):
-        return False
+def _not_commas(path: Path) -> str | None:
+    """What separates the names in the first line of a .csv file that has no comma."""
+    if not path.name.lower().endswith((".csv", ".csv.gz")):
+        return None
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", errors="replace") as lines:
             header = lines.readline()
     except (OSError, EOFError, zlib.error):
-        return False
-    return ";" in header and "," not in header
+        return None
+    return next((word for sign, word in _SEPARATORS.items() if sign in header and "," not in header), None)
 
 
 def not_a_table(path: Path, error: Exception) -> FileError:
     """The error on a file that a library could not read, in the words of that library."""
     why = str(error).strip().partition("\n")[0]
     remedy = "Save it with the encoding UTF-8." if isinstance(error, UnicodeDecodeError) else ""
-    if has_semicolons(path):
-        remedy = SEMICOLONS
     return FileError(f"{path.name} could not be read as a table ({why}).", remedy=remedy)
 
 
 def _read(engine: str, path: Path) -> Any:
     reader = importlib.import_module(engine)
-    if path.suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         return reader.read_parquet(path)
     if engine == "polars":
         return reader.read_csv(path, infer_schema_length=None)  # the type of a column from all of its rows

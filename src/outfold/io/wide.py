@@ -13,6 +13,22 @@ from ..exceptions import InputError, invalid
 _ROLES = ("sample", "label", "fold", "group")
 # Columns that only long tables have.
 _LONG_ROLES = {"config", "repeat", "predicted_label"}
+# Names that labels often have. Without a column of labels, all others would be scores, and these would be a model.
+_LIKE_LABELS = {
+    "label",
+    "labels",
+    "y",
+    "y_true",
+    "y_test",
+    "true",
+    "truth",
+    "ground_truth",
+    "target",
+    "class",
+    "outcome",
+}
+# What pandas and polars call the column of an index that has no name in a .csv file.
+_WITHOUT_NAME = {"Unnamed: 0", ""}
 SHAPES = (
     "A long table has one row per sample and model, with columns such as sample, config, label, prediction. "
     "A wide table has one row per sample and one column per model: sample, label, model_a, model_b."
@@ -35,8 +51,7 @@ def find_models(frame: Any, columns: dict[str, Any]) -> list[str] | None:
     import narwhals as nw
 
     table = nw.from_native(frame, eager_only=True)
-    roles = [columns.get(role, role) for role in _ROLES]
-    rest = [name for name in table.columns if name not in roles]
+    rest = _without_role(table, columns)
     label = columns.get("label", "label")
     if not rest or isinstance(label, tuple) or {"time", "event"} <= set(rest) or {*rest} & _LONG_ROLES:
         return None
@@ -44,7 +59,8 @@ def find_models(frame: Any, columns: dict[str, Any]) -> list[str] | None:
         return None
     shares = all(_are_shares(table[name]) for name in rest)
     if label not in table.columns:
-        return rest if columns.get("sample", "sample") in table.columns and shares else None
+        sure = shares and columns.get("sample", "sample") in table.columns and not _like_labels(rest)
+        return rest if sure else None
     classes = set(table[label].unique().to_list())
     if all(set(table[name].drop_nulls().unique().to_list()) <= classes for name in rest):
         return rest
@@ -58,14 +74,34 @@ def why_not_wide(frame: Any, columns: dict[str, Any]) -> str:
     if columns.get("repeat"):
         return "A wide table has no repeats: with `repeat=...`, give a long table. "
     table = nw.from_native(frame, eager_only=True)
-    roles = [columns.get(role, role) for role in _ROLES]
-    rest = [name for name in table.columns if name not in roles]
+    rest = _without_role(table, columns)
+    label = columns.get("label", "label")
+    like = _like_labels(rest) if columns.get("sample", "sample") in table.columns else []
+    if label not in table.columns and like:
+        return f"If {like[0]!r} holds the labels, say so: `label={like[0]!r}`. "
+    if label in table.columns and table[label].is_null().any():
+        return f"The column {label!r} has no value in some rows; leave these rows out. "
     others = [name for name in rest if not _are_shares(table[name])]
-    if columns.get("sample") is None or not others or 2 * len(others) > len(rest):
+    if columns.get("sample", "sample") not in table.columns or not others:
         return ""
     named = ", ".join(map(repr, others[:3])) + (", ..." if len(others) > 3 else "")
+    if 2 * len(others) > len(rest):
+        return f"If this is a wide table whose models are {named}, say so with `models=...`. "
     holds = "holds" if len(others) == 1 else "hold"
     return f"If this is a wide table, say what {named} {holds}, for example `group={others[0]!r}`. "
+
+
+def _without_role(table: Any, columns: dict[str, Any]) -> list[str]:
+    """The columns that may be models. An index that was saved with the table is none."""
+    roles = [columns.get(role, role) for role in _ROLES]
+    first = table.columns[:1]
+    if {*first} & _WITHOUT_NAME and table[first[0]].to_list() == list(range(len(table))):
+        roles += first
+    return [name for name in table.columns if name not in roles]
+
+
+def _like_labels(names: list[str]) -> list[str]:
+    return [name for name in names if name.casefold() in _LIKE_LABELS]
 
 
 def _are_shares(column: Any) -> bool:
