@@ -32,3 +32,8 @@ def test_latex_holds_no_character_that_tex_refuses():
 )
 def test_short_times_are_not_zero(value, says):
     assert formatting.seconds(value) == says
+
+
+def test_a_title_without_facts_is_no_table():
+    assert "<table>" not in formatting.facts_html("a title", [])
+    assert formatting.facts_html("a title", [("key", "a < b")]).count("a &lt; b") == 1

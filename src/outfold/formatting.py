@@ -109,7 +109,8 @@ def facts_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """The same as `facts`, as a small html table; everything is escaped."""
     row = "<tr><th style='text-align:left'>{}</th><td style='text-align:left'>{}</td></tr>"
     cells = "".join(row.format(html.escape(k), html.escape(v)) for k, v in rows)
-    return f"<div class='outfold'><b>{html.escape(title)}</b><table>{cells}</table></div>"
+    table = f"<table>{cells}</table>" if cells else ""  # readers of a page announce a table, also one without rows
+    return f"<div class='outfold'><b>{html.escape(title)}</b>{table}</div>"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], left: Sequence[int] = (0,)) -> str:
