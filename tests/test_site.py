@@ -59,12 +59,43 @@ def test_no_page_has_the_name_of_one_that_sphinx_writes():
     assert not {name(page) for page in PAGES} & {"search", "genindex", "modindex", "py-modindex"}
 
 
+def prose(page: Path) -> str:
+    """The text of a page without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link to a part of the page can name: its headings, as GitHub and Sphinx turn them into anchors, and marks."""
+    headings = re.findall(r"^#{1,4} (.*)$", prose(page), re.M)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower() for heading in headings]
+    named = re.findall(r'<a id="([^"]+)">', page.read_text())
+    return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in plain} | set(named)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_lead_to_files(page):
-    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
-    for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text):
+    for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", prose(page)):
         path = (page.parent / target).resolve()
         assert path.exists() or name(path).startswith(BUILT), f"{name(page)}: {target}"
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *sorted(ROOT.glob("*.md"))], ids=lambda page: page.relative_to(ROOT).as_posix()
+)
+def test_links_lead_to_parts_that_exist(page):
+    for target, part in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", prose(page)):
+        linked = (page.parent / target).resolve() if target else page
+        if linked.suffix == ".md":
+            assert part in anchors(linked), f"{target}#{part}"
+
+
+def test_pages_that_the_code_names_exist():
+    """Help texts name pages such as docs/comparing.md; comments and docstrings do, too."""
+    named = {
+        page for path in (ROOT / "src").rglob("*.py") for page in re.findall(r"docs/[\w/-]+\.md", path.read_text())
+    }
+    assert "docs/comparing.md" in named
+    assert [page for page in sorted(named) if not (ROOT / page).is_file()] == []
 
 
 def run(language: str, code: str, scope: dict[str, object], page: Path) -> None:
