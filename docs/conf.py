@@ -108,10 +108,32 @@ def show_root_file(name: str, text: str) -> str:
     return re.sub(r"\]\(((?:src|tests|studies|benchmarks|tools)/)", r"](../../\1", text)
 
 
+def link_public_names(name: str, text: str) -> str:
+    """In the tables of all public names, each name leads to its page of the reference."""
+    if name != "api":
+        return text
+    pages, (before, *sections) = reference(), re.split(r"^(?=## )", text, flags=re.M)
+    return before + "".join(link_section(section, pages) for section in sections)
+
+
+def link_section(section: str, pages: dict[str, list[str]]) -> str:
+    """A section about one module: its names lead to their pages, and names of modules to those of the modules."""
+    module = section.partition("\n")[0].removeprefix("## ")
+
+    def link(found: re.Match[str]) -> str:
+        if found[1] in pages.get(module, ()):
+            return f"| [`{found[1]}`](reference/api/names/{module}.{found[1]}.rst) |"
+        if f"{module}.{found[1]}" in pages:
+            return f"| [`{found[1]}`](reference/api/{module}.{found[1]}.rst) |"
+        return found[0]
+
+    return re.sub(r"^\| `(\w+)` \|", link, section, flags=re.M)
+
+
 def read_source(app: object, name: str, source: list[str]) -> None:
-    """Bring a page into the form that Sphinx understands: anchors of the glossary, pages below, files of the root folder."""
+    """Bring a page into the form of the site: anchors of the glossary, pages below, files of the root folder, links."""
     text = re.sub(r'<a id="([^"]+)"></a>', r"[]{#\1}", source[0])
-    source[0] = add_pages_below(name, show_root_file(name, text))
+    source[0] = link_public_names(name, add_pages_below(name, show_root_file(name, text)))
 
 
 def public_modules() -> list[str]:
@@ -130,14 +152,18 @@ def module_page(name: str, names: list[str]) -> str:
     return "\n".join([*lines, *(f"   {public}" for public in names), ""])
 
 
+def reference() -> dict[str, list[str]]:
+    """The modules of the reference, each with the names that have a page."""
+    modules = public_modules()
+    pages = {"outfold": [name for name in outfold.__all__ if name not in modules]}
+    return pages | {f"outfold.{name}": list(getattr(outfold, name).__all__) for name in modules}
+
+
 def write_api() -> None:
     """Write the pages of the reference from `__all__`, so that none is missing and none is left over."""
     folder = DOCS / "reference" / "api"
     folder.mkdir(parents=True, exist_ok=True)
-    modules = public_modules()
-    pages = {"outfold": [name for name in outfold.__all__ if name not in modules]}
-    pages |= {f"outfold.{name}": list(getattr(outfold, name).__all__) for name in modules}
-    for name, names in pages.items():
+    for name, names in reference().items():
         path, text = folder / f"{name}.rst", module_page(name, names)
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
