@@ -46,6 +46,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Outfold"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(DOCS / "_templates" / "scorer.js")
 html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_copy_source = False
