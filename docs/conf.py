@@ -39,6 +39,7 @@ myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 copybutton_exclude = ".linenos, .gp, .go"
 
@@ -62,6 +63,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
+    "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
