@@ -258,6 +258,26 @@ def test_wrong_names(frame):
         tables.inspect([1, 2])
 
 
+@pytest.mark.parametrize(
+    ("roles", "says"),
+    [
+        ({"target": "y", "group": "y"}, "group must name another column than target; both name 'y'"),
+        ({"time": "age", "event": "age"}, "event must name another column than time; both name 'age'"),
+        ({"target": "y", "leave_out": ["age", "y"]}, "leave_out must name another column than target"),
+    ],
+)
+def test_a_column_that_is_named_for_two_purposes_is_refused(frame, roles, says):
+    with pytest.raises(InputError, match=says):
+        tables.inspect(frame, **roles)
+
+
+def test_a_role_needs_one_value_in_each_cell(frame):
+    frame["several"] = [[1, 2]] * len(frame)
+    with pytest.raises(InputError, match="the cells of 'several' hold several"):
+        tables.inspect(frame, group="several")
+    assert tables.inspect(frame, leave_out=["several"]).having("unused")[-1].name == "several"
+
+
 # -- toml -----------------------------------------------------------------------------------------------
 
 NAMES = st.text(max_size=12)
