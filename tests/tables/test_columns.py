@@ -123,6 +123,10 @@ def test_few_odd_values_among_numbers_count_as_missing_and_are_named():
 def test_infinite_values_count_as_missing():
     column = look([np.inf, *RNG.normal(size=N - 1)])
     assert (column.missing, column.reason) == (1 / N, "infinite values count as missing")
+    column = look([1.8e308, -1.8e308, 1e39, *RNG.normal(size=N - 3)])
+    assert (column.missing, column.reason) == (3 / N, "values beyond 3.4e+38 count as missing")
+    column = look([3e38, *RNG.normal(size=N - 1)])
+    assert (column.missing, column.reason) == (0, "")
 
 
 def test_dates_whose_order_cannot_be_told_come_with_a_warning_unless_other_dates_tell():

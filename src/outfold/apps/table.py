@@ -26,6 +26,10 @@ TableTask = Literal["classification", "regression", "survival"]
 Say = Callable[[str], None]
 
 
+# Larger whole numbers are no names of classes: floats cannot tell them apart.
+_LARGE = 2.0**53
+
+
 class RowsLeftOut(NamedTuple):
     """How many rows were left out, and why."""
 
@@ -234,7 +238,8 @@ def _kind_of(values: pd.Series[Any]) -> TableTask:
     if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
         return "classification"
     distinct = values.unique()
-    whole = bool(np.all(np.asarray(distinct, dtype=float) % 1 == 0))
+    numbers = np.asarray(distinct, dtype=float)
+    whole = bool(np.all((numbers % 1 == 0) & (np.abs(numbers) < _LARGE)))
     return "classification" if whole and len(distinct) <= MOST_CLASSES else "regression"
 
 

@@ -81,6 +81,8 @@ def read_rows(args: argparse.Namespace, about: ModelAbout) -> pd.DataFrame:
     read = read_file(args.data, **asked)
     for note in read.notes:
         _note(note)
+    if not len(read.frame):
+        raise InputError(f"{read.path.name} has no rows.")
     has_numbers = any(name in read.frame.columns for name in _numbers_of(about))  # else the marks are only guesses
     differ = any(read.dialect and getattr(read.dialect, name) != mark for name, mark in about.marks.items())
     if differ and has_numbers and not {"decimal", "thousands"} & set(asked):

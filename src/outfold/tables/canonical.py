@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..exceptions import InputError
 from ..formatting import count, listed
 from .columns import Columns, Kind, why_nothing_to_learn_from
-from .values import DateOrder, Texts, distinct, in_nanoseconds, is_missing, to_booleans, to_dates, to_numbers
+from .values import LARGEST, DateOrder, Texts, distinct, in_nanoseconds, is_missing, to_booleans, to_dates, to_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ def convert(
     if numbers is None:
         parse = to_numbers if kind == "number" else to_booleans
         numbers = _parsed(values, kind, parse, np.float64(np.nan), np.isnan, missing_values)
-    numbers = np.where(np.isinf(numbers), np.nan, numbers)
+    numbers = np.where(np.abs(numbers) <= LARGEST, numbers, np.nan)
     if kind == "boolean":
         _refuse(values, ~np.isin(numbers, (0, 1)) & ~np.isnan(numbers), kind)
     return numbers

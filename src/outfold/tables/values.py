@@ -59,6 +59,7 @@ _SYMBOLS = "$€£% \u00a0"
 _FEW = 300  # values that tell whether it pays to look at all of them
 _MOST_FORMATS = 5  # ways of writing dates that are read all at once
 _SAMPLED = 2_000  # dates that tell the order of day and month
+LARGEST = float(np.finfo(np.float32).max)  # many models keep numbers in 32 bits, and refuse larger ones
 _LONGEST = 19  # whole numbers of fewer digits fit into 64 bits
 
 # The order of day, month and year in dates that are written as text.
