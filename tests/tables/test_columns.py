@@ -11,6 +11,7 @@ from extras import pd
 from outfold import tables
 from outfold.exceptions import FileError, InputError
 from outfold.tables import Column, Columns
+from outfold.tables.columns import read_columns
 
 pytest.importorskip("pandas", reason="pandas is not installed (outfold[frames])")
 
@@ -237,10 +238,13 @@ def test_values_that_a_person_names_are_missing(frame):
         ('[columns]\nx = {missing_values = "red"}', "must be a list of texts"),
     ],
 )
-def test_a_wrong_file_of_columns_gives_one_sentence(text, says):
-    with pytest.raises((FileError, InputError)) as error:
-        Columns.from_toml(text)
-    assert says in str(error.value)
+def test_a_wrong_file_of_columns_gives_one_sentence(text, says, tmp_path):
+    path = tmp_path / "columns.toml"
+    path.write_text(text)
+    for read in (lambda: Columns.from_toml(text), lambda: read_columns(path)):
+        with pytest.raises((FileError, InputError)) as error:
+            read()
+        assert says in str(error.value)
 
 
 def test_wrong_names(frame):
@@ -394,6 +398,7 @@ def test_no_row_changes_what_another_row_gives(data):
     ("values", "kind", "says"),
     [
         (["1", "x", "2"], "number", "the column 'x' must hold numbers; data row 2 has 'x'."),
+        ([1.5, np.nan], "date", "the column 'x' must hold dates; data row 1 has '1.5'."),
         (
             ["1", "x", "y"],
             "number",
