@@ -311,7 +311,7 @@ def _say_columns(columns: Columns, say: Say) -> None:
     for column in columns:
         if column.role in _NOT_USED:
             reasons.setdefault(("left out ", column.reason or column.role), []).append(column.name)
-        elif column.role == "feature" and column.reason:
+        elif column.role == "feature" and column.reason not in column.warning:
             reasons.setdefault(("", column.reason), []).append(column.name)
     for (what, reason), names in reasons.items():
         say(f"{what}{formatting.listed(names)}: {reason}")
