@@ -371,6 +371,13 @@ def test_the_word_for_yes_is_the_positive_class_unless_you_name_another(frame, t
     assert tuple(of.load(tmp_path / "out" / "run.oof").target.classes) == (first, last)
 
 
+def test_a_guess_about_the_order_of_dates_is_said_once(frame, tmp_path):
+    frame["visit"] = [f"{1 + i % 12:02d}/{1 + i % 11:02d}/2020" for i in range(N)]
+    said = []
+    run_on(frame, tmp_path, said=said)
+    assert sum("month before day is a guess" in text for text in said) == 1
+
+
 def test_a_past_date_that_is_a_feature_comes_with_one_note(frame, tmp_path):
     frame["admitted"] = pd.date_range("2020-01-01", periods=N).strftime("%Y-%m-%d")
     said = []
