@@ -6,7 +6,8 @@ import html
 import importlib.util
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,15 @@ def number(value: float | None, sign: bool = False) -> str:
     if value == 0 or (1e-3 <= abs(value) < 1e3) or (sign and (5e-5 <= abs(value) < 1e3 or abs(value) < 1e-9)):
         return f"{value:{plus}z.4f}"
     return f"{value:{plus}.4g}"
+
+
+def cutoff(value: float, say: Callable[[float], str] = number) -> str:
+    """A threshold of probabilities or scores; the number next to 0 takes all probabilities, and is called ``below 0``.
+
+    >>> cutoff(0.5), cutoff(-5e-324), cutoff(-0.5)
+    ('0.5000', 'below 0', '-0.5000')
+    """
+    return "below 0" if -sys.float_info.min < value < 0 else say(value)
 
 
 def interval(low: float, high: float, level: float, sign: bool = False) -> str:

@@ -25,6 +25,7 @@ from .data.criterion import Aggregate, Criterion, LostFunction, StoredRule, name
 from .data.predictions import Predictions
 from .docstrings import fill_common, fill_with
 from .exceptions import InputError, got, invalid
+from .formatting import count
 from .metrics import MetricLike
 from .metrics._baseline import baseline
 from .metrics._candidates import lost, running, why_not
@@ -488,7 +489,8 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
         remedy = "Use folds of several samples, or a metric that is a mean over samples, such as accuracy or mse."
         raise InputError(problem, remedy=remedy)
     if picked < 0:
-        problem = f"{metric.name} is undefined for every configuration on these {len(scoring.rows)} samples"
+        samples = count(len(scoring.rows), "sample")
+        problem = f"{metric.name} is undefined for every configuration on {samples}"
         why = "a class, a comparable pair or any spread of the labels is missing"
         raise InputError(f"{problem}: {why}", remedy="Use another metric or more samples.")
     tied = tied_with_best(scores, metric.greater_is_better)[1][0]

@@ -18,6 +18,7 @@ from outfold.apps.anytime import AnytimeSearch, Found, words_for_stop
 from outfold.apps.costs import Costs, Spent, WaveTimes, kind_of_model
 from outfold.apps.stopping import Stop
 from outfold.apps.waves import Waves
+from outfold.exceptions import CollectError
 from outfold.fitting.configs import Configs
 
 X, y = make_classification(160, 8, n_informative=3, flip_y=0.2, random_state=0)
@@ -157,6 +158,19 @@ def test_a_budget_too_short_for_anything_gives_the_first_configuration(space, bl
     found = AnytimeSearch(space, blocks, collecting(tmp_path / "s.oof", []), budget=1e-6).run()
     assert found.oof.configs == ("logit(C=0.01)",)
     assert found.stopped == "budget"
+
+
+def test_others_are_tried_when_the_first_configuration_fails(space, tmp_path):
+    broken = of.grid("broken", LogisticRegression(), C=[-1.0, -2.0])
+    both = broken | space
+    names = list(both)
+    calls = []
+    found = AnytimeSearch(both, [names[:2], names[2:]], collecting(tmp_path / "run.oof", calls)).run()
+    assert calls[0] == names[:1]
+    assert found.left == ()
+    assert found.oof.selection().name not in broken
+    with pytest.raises(CollectError, match="all 2 configurations failed"):
+        AnytimeSearch(broken, [list(broken)], collecting(tmp_path / "no.oof", [])).run()
 
 
 def test_ctrl_c_before_there_is_an_answer_is_ctrl_c(space, blocks):

@@ -119,6 +119,7 @@ def test_all_values_missing_in_a_training_part(frame, tmp_path):
         (b"y\na\nb\na\n", "no column to predict from"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "t.csv is not a text file"),
         (b"x,y\n1,a\n2,a\n3,a\n", "at least two classes"),
+        (b"x,y\n1,0.5\n2,inf\n3,1.5\n", "the target 'y' is infinite in 1 row, the first of them data row 2."),
     ],
 )
 def test_tables_that_give_one_clear_sentence(tmp_path, content, says):
@@ -128,6 +129,30 @@ def test_tables_that_give_one_clear_sentence(tmp_path, content, says):
     assert says in str(caught.value)
     assert str(caught.value).count("\n") <= 2
     assert not (tmp_path / "out").exists()
+
+
+def test_a_reason_why_nothing_can_be_learnt_is_given_once(frame, tmp_path):
+    said = []
+    with pytest.raises(InputError, match=r"there is no column to predict from \('x': the same value in every row\)"):
+        run_on(frame.assign(x=1)[["x", "y"]], tmp_path, said=said)
+    assert said == []
+
+
+def test_classes_whose_names_are_very_large_numbers(frame, tmp_path):
+    names = [str(2**63 + i) for i in range(2)]
+    frame["y"] = np.where(frame["y"] == "krank", *names)
+    run_on(frame, tmp_path)
+    assert of.load(tmp_path / "out" / "run.oof").target.classes.tolist() == names
+    assert set(of.load_model(tmp_path / "out").predict(frame)) == set(names)
+
+
+@pytest.mark.parametrize("wrong", [{"seeds": 0}, {"folds": 4}])
+def test_a_search_that_cannot_go_on_leaves_the_folder_as_it_was(frame, tmp_path, wrong):
+    run_on(frame, tmp_path)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    with pytest.raises(OutfoldError):
+        run_on(frame, tmp_path, **wrong)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
 def test_a_test_part_is_scored_once(frame, tmp_path):
@@ -344,6 +369,13 @@ def test_the_word_for_yes_is_the_positive_class_unless_you_name_another(frame, t
     note = "the positive class is 'ja' (--positive 'nein' for the other)"
     assert (note in said) == (positive is None)
     assert tuple(of.load(tmp_path / "out" / "run.oof").target.classes) == (first, last)
+
+
+def test_a_guess_about_the_order_of_dates_is_said_once(frame, tmp_path):
+    frame["visit"] = [f"{1 + i % 12:02d}/{1 + i % 11:02d}/2020" for i in range(N)]
+    said = []
+    run_on(frame, tmp_path, said=said)
+    assert sum("month before day is a guess" in text for text in said) == 1
 
 
 def test_a_past_date_that_is_a_feature_comes_with_one_note(frame, tmp_path):

@@ -638,6 +638,17 @@ def process(*argv, **env):
     )
 
 
+def test_ctrl_c_while_a_command_loads_is_one_line(capsys, monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("outfold.cli.build_parser", interrupted)
+    assert call(capsys, "demo") == (130, "", "interrupted\n")
+    # What takes long to load is loaded where Ctrl-C is looked for.
+    code = "import sys, outfold.cli; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_as_a_process(oof_file):
     done = process("outfold", "--version")
     assert (done.returncode, done.stdout.split()) == (0, [b"outfold", of.__version__.encode()])

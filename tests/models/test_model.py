@@ -88,6 +88,20 @@ def test_columns_to_keep_must_be_there(model, new):
         model.table(new, keep=["nothing"])
 
 
+def test_columns_called_as_those_of_the_output_do_not_replace_them(model, new):
+    new["why"] = "mine"
+    with pytest.raises(InputError, match="the table of predictions has its own 'why'"):
+        model.table(new, keep=["why"])
+    columns = Columns((*model.about.columns, Column("why", "id")))
+    named = Model(model.estimator, replace(model.about, columns=columns))
+    pd.testing.assert_frame_equal(named.table(new), model.table(new))
+
+
+def test_a_number_that_is_too_large_for_the_model_is_missing(model, new):
+    new["age"] = 1e300
+    np.testing.assert_array_equal(model.predict(new), model.predict(new.assign(age=np.nan)))
+
+
 def test_probabilities_follow_the_classes_of_the_model_not_their_sorted_order(model, new):
     turned = Model(model.estimator, replace(model.about, classes=("yes", "no")))
     np.testing.assert_array_equal(turned.predict_proba(new), model.predict_proba(new)[:, ::-1])

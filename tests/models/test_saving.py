@@ -72,6 +72,14 @@ def test_the_model_file_is_the_same_model_and_is_not_fitted_again(own):
     assert of.load_model(own.folder).about.threshold == ("f1", 0.4, "proba")
 
 
+@pytest.mark.parametrize(
+    ("value", "says"), [(0.37, "is above 0.37"), (np.nextafter(0, -1), "is not below 0"), (-0.5, "is above -0.5")]
+)
+def test_the_card_says_which_rows_get_the_positive_label(own, value, says):
+    keep_model(own.folder, replace(own.about, threshold=Threshold("f1", value)), lambda: own.estimator)
+    assert f"gets the label `yes` if its probability {says} (chosen by f1)." in (own.folder / "MODEL.md").read_text()
+
+
 @pytest.mark.parametrize("changed", [{"configuration": "another"}, {"data": "other hash"}, {"versions": {}}])
 def test_another_model_is_fitted(own, changed):
     fitted = []

@@ -171,6 +171,20 @@ def test_confront_without_labels_is_refused(capsys, saved, tmp_path):
     assert "--target must name the column with the labels; there is no column 'ill'" in err
 
 
+def test_errors_of_labels_and_of_tables_without_rows_name_what_was_given(capsys, saved, tmp_path):
+    path = tmp_path / "new.csv"
+    table(40, seed=1).replace({"ill": {"no": "nein"}}).to_csv(path, index=False)
+    code, _, err = call(capsys, "confront", saved.folder, path, "--forget")
+    says = "outfold: error: --target must hold the classes no, yes; it also holds nein."
+    assert (code, err.splitlines()[0]) == (2, says)
+    table(1, seed=1).to_csv(path, index=False)
+    assert "undefined for every configuration on 1 sample:" in call(capsys, "confront", saved.folder, path)[2]
+    table(40, seed=1).iloc[:0].to_csv(path, index=False)
+    for command in ("predict", "confront"):
+        code, _, err = call(capsys, command, saved.folder, path)
+        assert (code, err.splitlines()[0]) == (2, "outfold: error: new.csv has no rows.")
+
+
 def test_labels_that_come_alone_are_to_be_joined_by_the_id(capsys, tmp_path):
     saved = saved_in(tmp_path, marks={"decimal": ",", "thousands": "."})
     path = tmp_path / "truth.csv"
@@ -244,7 +258,9 @@ def test_tied_prints_the_set(capsys, saved):
     expected = of.compare.tied_set(saved.oof)
     assert code == 0
     assert out == f"{expected}\n"
-    assert call(capsys, "tied", saved.folder)[1] == out
+    for command in ("tied", "estimate", "show"):
+        of_file, of_folder = (call(capsys, command, place)[1] for place in (saved.folder / "run.oof", saved.folder))
+        assert of_folder.replace(str(saved.folder), "") == of_file.replace(str(saved.folder / "run.oof"), "")
     facts = json.loads(call(capsys, "tied", saved.folder, "--format", "json", "--metric", "accuracy")[1])
     assert facts["metric"] == "accuracy"
 

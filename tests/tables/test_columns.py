@@ -11,6 +11,7 @@ from extras import pd
 from outfold import tables
 from outfold.exceptions import FileError, InputError
 from outfold.tables import Column, Columns
+from outfold.tables.columns import read_columns
 
 pytest.importorskip("pandas", reason="pandas is not installed (outfold[frames])")
 
@@ -123,6 +124,10 @@ def test_few_odd_values_among_numbers_count_as_missing_and_are_named():
 def test_infinite_values_count_as_missing():
     column = look([np.inf, *RNG.normal(size=N - 1)])
     assert (column.missing, column.reason) == (1 / N, "infinite values count as missing")
+    column = look([1.8e308, -1.8e308, 1e39, *RNG.normal(size=N - 3)])
+    assert (column.missing, column.reason) == (3 / N, "values beyond 3.4e+38 count as missing")
+    column = look([3e38, *RNG.normal(size=N - 1)])
+    assert (column.missing, column.reason) == (0, "")
 
 
 def test_dates_whose_order_cannot_be_told_come_with_a_warning_unless_other_dates_tell():
@@ -233,10 +238,13 @@ def test_values_that_a_person_names_are_missing(frame):
         ('[columns]\nx = {missing_values = "red"}', "must be a list of texts"),
     ],
 )
-def test_a_wrong_file_of_columns_gives_one_sentence(text, says):
-    with pytest.raises((FileError, InputError)) as error:
-        Columns.from_toml(text)
-    assert says in str(error.value)
+def test_a_wrong_file_of_columns_gives_one_sentence(text, says, tmp_path):
+    path = tmp_path / "columns.toml"
+    path.write_text(text)
+    for read in (lambda: Columns.from_toml(text), lambda: read_columns(path)):
+        with pytest.raises((FileError, InputError)) as error:
+            read()
+        assert says in str(error.value)
 
 
 def test_wrong_names(frame):
@@ -256,6 +264,26 @@ def test_wrong_names(frame):
         tables.inspect(pd.DataFrame([[1, 2]], columns=["a", "a"]))
     with pytest.raises(InputError, match="must be a pandas data frame; got list"):
         tables.inspect([1, 2])
+
+
+@pytest.mark.parametrize(
+    ("roles", "says"),
+    [
+        ({"target": "y", "group": "y"}, "group must name another column than target; both name 'y'"),
+        ({"time": "age", "event": "age"}, "event must name another column than time; both name 'age'"),
+        ({"target": "y", "leave_out": ["age", "y"]}, "leave_out must name another column than target"),
+    ],
+)
+def test_a_column_that_is_named_for_two_purposes_is_refused(frame, roles, says):
+    with pytest.raises(InputError, match=says):
+        tables.inspect(frame, **roles)
+
+
+def test_a_role_needs_one_value_in_each_cell(frame):
+    frame["several"] = [[1, 2]] * len(frame)
+    with pytest.raises(InputError, match="the cells of 'several' hold several"):
+        tables.inspect(frame, group="several")
+    assert tables.inspect(frame, leave_out=["several"]).having("unused")[-1].name == "several"
 
 
 # -- toml -----------------------------------------------------------------------------------------------
@@ -370,6 +398,7 @@ def test_no_row_changes_what_another_row_gives(data):
     ("values", "kind", "says"),
     [
         (["1", "x", "2"], "number", "the column 'x' must hold numbers; data row 2 has 'x'."),
+        ([1.5, np.nan], "date", "the column 'x' must hold dates; data row 1 has '1.5'."),
         (
             ["1", "x", "y"],
             "number",

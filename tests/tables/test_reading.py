@@ -186,6 +186,7 @@ def test_arff(tmp_path):
         ("1.5,0", "1.5,7", "'7' in the column 'sex' of t.arff is no level that its header lists"),
         ("1.5,0", "1.5", "row 1 of t.arff has 4 values; the header lists 5 columns"),
         ("1.5,0", "{0 1.5, 1 0}\n1.5,0", "t.arff is a sparse .arff file"),
+        ("sex {0", "note {0", "two columns of t.arff are called 'note'"),
     ],
 )
 def test_wrong_arff(tmp_path, old, new, says):
@@ -214,12 +215,10 @@ def test_files_that_are_not_there(tmp_path):
     for name in ("t.csv", "t.parquet", "t.arff"):
         with pytest.raises(FileError, match=f"there is no file .*{name}"):
             tables.read_file(tmp_path / name)
-    (tmp_path / "d.csv").mkdir()
-    with pytest.raises(FileError, match="is a folder; a file is needed"):
-        tables.read_file(tmp_path / "d.csv")
-    (tmp_path / "d.parquet").mkdir()
-    with pytest.raises(FileError, match="is a folder; a file is needed"):
-        tables.read_file(tmp_path / "d.parquet")
+    for folder in (tmp_path / "d.csv", tmp_path / "d.parquet", tmp_path):
+        folder.mkdir(exist_ok=True)
+        with pytest.raises(FileError, match="is a folder; a file is needed"):
+            tables.read_file(folder)
 
 
 def test_codes_and_long_numbers_keep_every_digit(tmp_path):

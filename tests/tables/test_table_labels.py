@@ -38,6 +38,12 @@ def test_both_ways_give_the_same_labels(values, task, tmp_path):
     assert then.n_left_out == sum(value is None for value in values)
 
 
+def test_classes_that_are_no_whole_numbers_are_texts():
+    values = pd.Series([0.5, 1.0, 2.25, 1.0])
+    assert label_values(values, "classification").tolist() == ["0.5", "1", "2.25", "1"]
+    assert label_values(values, "regression").tolist() == values.tolist()
+
+
 def test_text_is_no_number():
     with pytest.raises(InputError, match="the target 'y' holds text, not numbers"):
         label_values(pd.Series(["a", "b"], name="y"), "regression")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internals import date_order, is_boolean, to_booleans, to_dates, to_numbers
-from outfold.tables.values import word_for_yes
+from outfold.tables.values import has_codes, word_for_yes
 
 pytest.importorskip("pandas", reason="pandas is not installed (outfold[frames])")
 
@@ -126,6 +126,21 @@ def test_dates_come_back_from_every_format(moments, copies):
 )
 def test_the_order_needs_evidence(column, order):
     assert date_order(texts(*column)) == order
+
+
+@pytest.mark.parametrize(
+    ("column", "codes"),
+    [
+        (("00123", "77"), True),
+        (("0", "77"), False),
+        (("012", "1.5"), False),  # a number of fixed width
+        ((str(2**63), "5"), True),
+        ((str(2**63 - 1), str(-(2**63))), False),
+        (("1" * 25, "0.5"), False),
+    ],
+)
+def test_what_is_a_code(column, codes):
+    assert has_codes(texts(*column)) == codes
 
 
 def test_booleans():

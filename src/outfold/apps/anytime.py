@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..data.predictions import Predictions, State
-from ..exceptions import InputError
+from ..exceptions import CollectError, InputError
 from ..fitting.configs import Configs
 from ..formatting import seconds as duration
 from .answer_time import AnswerTime
@@ -105,8 +105,13 @@ class AnytimeSearch:
                     if self.budget is not None and oof is not None and not self._begins(wave, stop):
                         break
                     tell = _Tell(self, standing, wave, self.seconds_of(waves.left, waves.most), stop)
-                    oof = self.collect(self._ordered([*finished, *wave]), tell)
                     finished += wave
+                    try:
+                        oof = self.collect(self._ordered(finished), tell)
+                    except CollectError as error:
+                        if not (error.reasons and waves):
+                            raise
+                        continue  # all of these failed, but others may not
                     self._learn(standing, oof, wave, tell.times())
                     self.expect(standing, self.seconds_of(waves.left, waves.most))
                     standing.n_expected = self._n_expected(standing, waves.left)

@@ -76,7 +76,7 @@ class RunFolder:
         # What came true since the draft was made is in the old answer alone.
         ledger.extend(draft / ANSWER, known_ledger(self.path / ANSWER))
         settle(self.path / ANSWER)
-        new = (path.name for path in draft.iterdir() if not _is_same(path, self.path / path.name))
+        new = (path.name for path in draft.iterdir() if not is_same(path, self.path / path.name))
         names = sorted(new, key=lambda name: name == described)
         if described in names:
             (self.path / described).unlink(missing_ok=True)
@@ -84,7 +84,8 @@ class RunFolder:
             os.replace(draft / name, self.path / name)
 
 
-def _is_same(one: Path, other: Path) -> bool:
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two files have the same content."""
     return other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 

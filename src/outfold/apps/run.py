@@ -34,7 +34,7 @@ from .answer import Answer, Asked
 from .answer_time import AnswerTime
 from .anytime import AnytimeSearch, Found, words_for_stop
 from .clusters import connection
-from .folder import ANSWER, SEARCH, RunFolder
+from .folder import ANSWER, SEARCH, RunFolder, is_same
 from .live import Live
 from .rare_classes import RareClasses, without_rare
 from .result import RunResult
@@ -271,8 +271,9 @@ class _Search:
             live.end("failed")
             if isinstance(error, StoreMismatchError):
                 error.remedy = f"Use another `out`, or delete the folder {self.folder.path} to start anew."
-                if copied:
-                    self.store.unlink()
+            fitted = not (isinstance(error, StoreMismatchError) or is_same(self.store, self.folder / ANSWER))
+            if copied and not fitted:
+                self.store.unlink()
             raise
         live.search_ended(self.answer_time.expected)
         return found

@@ -26,6 +26,10 @@ TableTask = Literal["classification", "regression", "survival"]
 Say = Callable[[str], None]
 
 
+# Larger whole numbers are no names of classes: floats cannot tell them apart.
+_LARGE = 2.0**53
+
+
 class RowsLeftOut(NamedTuple):
     """How many rows were left out, and why."""
 
@@ -140,14 +144,13 @@ def labelled_table(
     kind = _task_of(frame, roles, task)
     given = columns if columns is None or isinstance(columns, Columns) else read_columns(columns)
     found = inspect(frame, **roles._asdict(), given=given)
+    X = features(frame, found)  # refuses a table without any, and says why
     _say_columns(found, say)
     _refuse_names(frame, roles, kind)
     _say_odd_classes(frame, roles, kind, say)
-    if not found.features:
-        raise InputError("there is no column to predict from.", remedy="The table needs at least one that varies.")
     group, sample = found.named("group"), found.named("sample")
     return LabelledTable(
-        X=features(frame, found),
+        X=X,
         y=_labels_of(frame, roles, kind, happened),
         task=kind,
         columns=found,
@@ -173,8 +176,21 @@ def _with_labels(
             why = f"without a value of {name!r}" + _what_counts_as_none(words)
             say(f"left out {formatting.count(int(missing.sum()), 'row')} {why}{_other_way(labels, words)}")
             left_out.append(RowsLeftOut(int(missing.sum()), why))
+        _refuse_infinite(labels)
         frame = frame.assign(**{name: labels})[~missing]
     return frame.reset_index(drop=True), tuple(left_out)
+
+
+def _refuse_infinite(labels: pd.Series[Any]) -> None:
+    import pandas as pd
+
+    if not pd.api.types.is_float_dtype(labels):
+        return
+    wrong = np.isinf(labels.to_numpy(dtype=np.float64, na_value=np.nan))
+    if wrong.any():
+        rows, first = formatting.count(int(wrong.sum()), "row"), labels.index[wrong][0] + 1
+        problem = f"the target {labels.name!r} is infinite in {rows}, the first of them data row {first}."
+        raise InputError(problem, remedy="Leave these cells empty: rows without a target are left out.")
 
 
 def _labels(
@@ -222,7 +238,8 @@ def _kind_of(values: pd.Series[Any]) -> TableTask:
     if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
         return "classification"
     distinct = values.unique()
-    whole = bool(np.all(np.asarray(distinct, dtype=float) % 1 == 0))
+    numbers = np.asarray(distinct, dtype=float)
+    whole = bool(np.all((numbers % 1 == 0) & (np.abs(numbers) < _LARGE)))
     return "classification" if whole and len(distinct) <= MOST_CLASSES else "regression"
 
 
@@ -294,7 +311,7 @@ def _say_columns(columns: Columns, say: Say) -> None:
     for column in columns:
         if column.role in _NOT_USED:
             reasons.setdefault(("left out ", column.reason or column.role), []).append(column.name)
-        elif column.role == "feature" and column.reason:
+        elif column.role == "feature" and column.reason not in column.warning:
             reasons.setdefault(("", column.reason), []).append(column.name)
     for (what, reason), names in reasons.items():
         say(f"{what}{formatting.listed(names)}: {reason}")

@@ -14,14 +14,14 @@ import shlex
 import sys
 from collections.abc import Sequence
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
 from ..exceptions import InputError, OutfoldError
-from ..formatting import clean
 from .clock import LOADED
-from .commands import add_commands
-from .options import CommandParser
+
+if TYPE_CHECKING:
+    from .options import CommandParser
 
 __all__ = ["main"]
 
@@ -39,6 +39,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A character the terminal cannot show must not end the command.
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        return _run(argv)
+    except KeyboardInterrupt as stop:
+        return _say("; ".join(["interrupted", *getattr(stop, "__notes__", ())]), INTERRUPTED)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     parser, run_parser = build_parser()
     try:
         args = parser.parse_args(argv)
@@ -49,8 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code: int = args.command(args) or FINE
         sys.stdout.flush()
-    except KeyboardInterrupt as stop:
-        return _say("; ".join(["interrupted", *getattr(stop, "__notes__", ())]), INTERRUPTED)
     except BrokenPipeError:
         # The reader has gone, such as `head`: nothing is wrong.
         _close_output()
@@ -71,6 +76,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> tuple[argparse.ArgumentParser, CommandParser]:
     """The parser of all commands, and that of ``outfold run``."""
+    # Loading takes a second or more, and Ctrl-C must end that too without a traceback.
+    from .commands import add_commands
+    from .options import CommandParser
+
     parser = argparse.ArgumentParser(
         prog="outfold",
         description="How good is the model you picked, really? Estimates that are corrected for picking the best.",
@@ -110,5 +119,7 @@ def _close_output() -> None:
 
 
 def _say(text: str, code: int) -> int:
+    from ..formatting import clean
+
     print(clean(text), file=sys.stderr)
     return code

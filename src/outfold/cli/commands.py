@@ -513,7 +513,7 @@ def _add_open(commands: Any) -> None:
     parser = add_command(commands, "open", _open, *_HELP["open"])
     _add_report_options(parser)
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (default: any free one)")
+    add_option(parser, "--port", type=int, default=0, metavar="N", help="port of the page (default: any free one)")
 
 
 def _add_report_options(parser: CommandParser) -> None:

@@ -45,6 +45,18 @@ def dialect_options(args: argparse.Namespace) -> dict[str, Any]:
     return given(args, *_DIALECT)
 
 
+def add_roles(parser: CommandParser) -> None:
+    """The columns that are no features, beside the target."""
+    together = "rows with the same value are held out together"
+    add_option(parser, "--group", library="group groups", metavar="COL", help=together)
+    naming = "column with the names of the rows; it is not a feature"
+    add_option(parser, "--id", dest="sample", metavar="COL", help=naming)
+    add_option(parser, "--time", metavar="COL", help="for survival: time of the event, or of the last visit")
+    add_option(parser, "--event", metavar="COL", help="for survival: 1 if the event happened, else 0")
+    unused = "columns not to use as features"
+    add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
+
+
 def add_inspect(commands: Any) -> None:
     """Add the command."""
     parser = add_command(commands, "inspect", _inspect, SUMMARY, EPILOG)
@@ -52,14 +64,7 @@ def add_inspect(commands: Any) -> None:
     add_option(
         parser, "--target", metavar="COL", help="the column to predict; warns of features that predict it too well"
     )
-    add_option(parser, "--group", metavar="COL", help="rows with the same value are held out together")
-    add_option(
-        parser, "--id", dest="sample", metavar="COL", help="column with the names of the rows; it is not a feature"
-    )
-    add_option(parser, "--time", metavar="COL", help="for survival: time of the event, or of the last visit")
-    add_option(parser, "--event", metavar="COL", help="for survival: 1 if the event happened, else 0")
-    unused = "columns not to use as features"
-    add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
+    add_roles(parser)
     add_option(parser, "--columns", library="given", metavar="FILE", help="your own roles and kinds of columns")
     add_option(parser, "-o", "--out", metavar="FILE", help="write the columns to this .toml file")
     add_dialect(parser)

@@ -1,9 +1,11 @@
-"""The predictions in the file that a command was given."""
+"""The predictions in the file or the folder that a command was given."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
+from ..apps.folder import ANSWER
 from ..data.predictions import Predictions
 from ..exceptions import InputError
 from ..io.files import read
@@ -18,8 +20,14 @@ def load(args: argparse.Namespace) -> Predictions:
             values = named[several]
             named[several] = values[0] if len(values) == 1 else tuple(values)
     try:
-        return read(args.file, models=args.models, **named)
+        return read(_of_run(args.file), models=args.models, **named)
     except InputError as error:
         if error.argument in COLUMNS.values():
             error.argument = f"{error.argument}="  # the column, where another option has the same name
         raise
+
+
+def _of_run(name: str) -> str | Path:
+    """The file itself, or the predictions in the folder of a run."""
+    inside = Path(name) / ANSWER
+    return inside if inside.is_file() else name

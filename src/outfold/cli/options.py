@@ -117,7 +117,8 @@ COLUMNS |= {name: name for name in ("label", "prediction", "fold", "repeat", "gr
 
 def add_file(parser: CommandParser) -> None:
     """The file with the predictions, and the columns of a table."""
-    parser.add_argument("file", help="an .oof file, or a long or wide table as .csv, .csv.gz or .parquet")
+    several = "an .oof file, the folder of an outfold run, or a long or wide table as .csv, .csv.gz or .parquet"
+    parser.add_argument("file", help=several)
     add_columns(parser)
 
 

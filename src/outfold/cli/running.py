@@ -12,8 +12,8 @@ from ..apps.rare_classes import RareClasses
 from ..apps.result import RunResult
 from ..apps.run import run
 from ..apps.table import TableTask
-from .inspecting import FORMATS, add_dialect, dialect_options
-from .options import CommandParser, add_command, add_format, add_option, add_selection, add_work_options, given, names
+from .inspecting import FORMATS, add_dialect, add_roles, dialect_options
+from .options import CommandParser, add_command, add_format, add_option, add_selection, add_work_options, given
 from .options import read_rule as rule_of
 from .printing import estimate_row, print_as
 
@@ -45,7 +45,8 @@ def add_run(commands: Any) -> CommandParser:
     add_option(parser, "--target", metavar="COL", help="the column to predict")
     add_option(parser, "-o", "--out", library="out store", default="out", metavar="DIR", help="folder for the files")
     _add_search(parser)
-    _add_columns(parser)
+    add_option(parser, "--columns", metavar="FILE", help="roles and kinds of the columns, from outfold inspect")
+    add_roles(parser)
     add_dialect(parser)
     add_selection(
         parser,
@@ -89,19 +90,6 @@ def _add_search(parser: CommandParser) -> None:
     rare = "classes with fewer rows than there are folds: keep them, merge them into one class, or drop their rows"
     add_option(parser, "--rare-classes", choices=get_args(RareClasses), default="keep", help=rare)
     add_option(parser, "--positive", metavar="LABEL", help="which of two classes is the positive one")
-
-
-def _add_columns(parser: CommandParser) -> None:
-    add_option(parser, "--columns", metavar="FILE", help="roles and kinds of the columns, from outfold inspect")
-    together = "rows with the same value are held out together"
-    add_option(parser, "--group", library="group groups", metavar="COL", help=together)
-    add_option(
-        parser, "--id", dest="sample", metavar="COL", help="column with the names of the rows; it is not a feature"
-    )
-    add_option(parser, "--time", metavar="COL", help="for survival: time of the event, or of the last visit")
-    add_option(parser, "--event", metavar="COL", help="for survival: 1 if the event happened, else 0")
-    unused = "columns not to use as features"
-    add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
 
 
 def _repeats(text: str) -> int:

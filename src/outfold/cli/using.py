@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from .. import compare, estimate, plot
 from ..apps.folder import ANSWER, REPORT
 from ..apps.report_again import write_again
-from ..data.predictions import Predictions
 from ..exceptions import FileError, InputError
 from ..formatting import count
 from ..io import ledger
@@ -81,6 +79,8 @@ def read_rows(args: argparse.Namespace, about: ModelAbout) -> pd.DataFrame:
     read = read_file(args.data, **asked)
     for note in read.notes:
         _note(note)
+    if not len(read.frame):
+        raise InputError(f"{read.path.name} has no rows.")
     has_numbers = any(name in read.frame.columns for name in _numbers_of(about))  # else the marks are only guesses
     differ = any(read.dialect and getattr(read.dialect, name) != mark for name, mark in about.marks.items())
     if differ and has_numbers and not {"decimal", "thousands"} & set(asked):
@@ -166,7 +166,8 @@ def _add_confront(commands: Any) -> None:
     summary = "compare the estimate of a run with the score on new, labelled rows"
     parser = add_command(commands, "confront", _confront, summary, _CONFRONT)
     _add_table(parser, "a table of new rows with their labels")
-    add_option(parser, "--target", metavar="COL", help="the column with the labels (default: as in the training table)")
+    labels = "the column with the labels (default: as in the training table)"
+    add_option(parser, "--target", library="target y", metavar="COL", help=labels)
     add_option(parser, "--metric", metavar="M", help="metric (default: the one that selected)")
     parser.add_argument("--forget", action="store_true", help="do not keep the result in the ledger of run.oof")
     add_draws(parser, 1000)
@@ -217,7 +218,7 @@ def _add_tied(commands: Any) -> None:
 def _tied(args: argparse.Namespace) -> None:
     if args.picture is not None:
         check_file("picture", Path(args.picture), *DRAWN)
-    found = compare.tied_set(_load(args), args.metric, **given(args, "n_resamples", "confidence_level", "rng"))
+    found = compare.tied_set(load(args), args.metric, **given(args, "n_resamples", "confidence_level", "rng"))
     try:  # the picture comes first: whoever reads the text may close the pipe
         if args.picture is not None:
             save_picture(args.picture, lambda: plot.tied(found))
@@ -248,7 +249,7 @@ def _samples_needed(args: argparse.Namespace) -> None:
         raise InputError("--non-inferior and --equivalent go with two configurations, not with --width.")
     if (args.width is None) == (not args.configs) or len(args.configs) not in (0, 2):
         raise InputError("give two configurations to compare, or --width for the interval of the estimate.")
-    oof = _load(args)
+    oof = load(args)
     if args.width is not None:
         found = estimate.bbc(oof, args.metric, **given(args, "n_resamples", "confidence_level", "rng"))
         needed = found.samples_needed(args.width)
@@ -256,10 +257,3 @@ def _samples_needed(args: argparse.Namespace) -> None:
         options = given(args, "difference", "non_inferior", "equivalent", "power", "confidence_level", "rng")
         needed = compare.samples_needed(oof, args.metric, *args.configs, **options)
     print_as(args.format, needed, needed.to_dict, lambda: [{k: v[0] for k, v in needed._columns().items()}])
-
-
-def _load(args: argparse.Namespace) -> Predictions:
-    """The predictions of a file, or of the folder of a run."""
-    if os.path.isdir(args.file):
-        args.file = str(Path(args.file) / ANSWER)
-    return load(args)

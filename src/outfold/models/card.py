@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..formatting import called, count
+from ..formatting import called, count, cutoff
 from .about import EstimateAbout, ModelAbout
 
 
@@ -63,7 +63,8 @@ def _estimate(about: ModelAbout) -> Iterator[str]:
     if about.threshold is not None:
         yield ""
         cut, at, chosen = _CUT[about.threshold.response], about.threshold.value, about.threshold.name
-        yield f"A row gets the label {_code(about.positive)} if its {cut} is above {at:.3g} (chosen by {chosen})."
+        words = cutoff(at, "above {:.3g}".format).replace("below", "not below")
+        yield f"A row gets the label {_code(about.positive)} if its {cut} is {words} (chosen by {chosen})."
 
 
 def _with_ends(found: EstimateAbout) -> tuple[str, str]:

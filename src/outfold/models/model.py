@@ -216,9 +216,7 @@ class Model:
         if absent:
             raise invalid("keep", "must name columns of the table", f"there is no {formatting.listed(absent, 10)}")
         X = self.features(frame)
-        names = [column.name for column in self.about.columns if column.role in _NAMES and column.name in frame]
-        out = {name: frame[name].to_numpy() for name in dict.fromkeys([*names, *keep])}
-        out["prediction"] = self._predict(X)
+        out: dict[str, Any] = {"prediction": self._predict(X)}
         if self.about.classes is not None and self._has_probabilities:
             for label, column in zip(self.about.classes, self._predict_proba(X).T, strict=True):
                 out[f"probability_{label}"] = column
@@ -228,7 +226,13 @@ class Model:
         beyond, ranges = outside(X, self.about.ranges), list(self.about.ranges)
         out["outside"] = beyond.any(axis=1)
         out["why"] = [", ".join(ranges[j] for j in np.flatnonzero(row)) for row in beyond]
-        return pd.DataFrame(out)
+        taken = [name for name in keep if name in out]
+        if taken:
+            given = f"the table of predictions has its own {formatting.listed(taken, 10)}"
+            raise invalid("keep", "must name columns with other names", given, "Rename yours first.")
+        names = [column.name for column in self.about.columns if column.role in _NAMES and column.name in frame]
+        copied = [name for name in dict.fromkeys([*names, *keep]) if name not in out]
+        return pd.DataFrame({name: frame[name].to_numpy() for name in copied} | out)
 
     def describe(self) -> str:
         """The model, what it was fitted on and how good it is estimated to be, in a few sentences.

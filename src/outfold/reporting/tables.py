@@ -52,7 +52,7 @@ def _sentence(words: str) -> str:
 
 
 def _threshold(found: AtThreshold) -> str:
-    return f"{found.threshold:.3g}"
+    return formatting.cutoff(found.threshold, "{:.3g}".format)
 
 
 def with_ends(share: Share) -> str:

@@ -168,7 +168,7 @@ class AtThreshold(TableResult, FrameResult):
         return [f"{share.name} {digits_by(share)(share.value)}" for share in self.shares]
 
     def _title(self) -> str:
-        return f"{self.selected} at threshold {formatting.number(self.threshold)} ({self.meaning})"
+        return f"{self.selected} at threshold {formatting.cutoff(self.threshold)} ({self.meaning})"
 
     def _table(self, shown: int | None = None) -> Table:
         level = f"{100 * self.confidence_level:g}% CI"
@@ -184,7 +184,7 @@ class AtThreshold(TableResult, FrameResult):
         yield "prevalence", f"{self.prevalence:.3g}, {of} are {self.positive}; ppv and npv hold for it only"
         low, high = np.quantile(self.thresholds, [0.05, 0.95])
         if low < high:
-            yield "threshold", f"draws choose {formatting.number(low)} to {formatting.number(high)} (the middle 90%)"
+            yield "threshold", f"draws choose {formatting.cutoff(low)} to {formatting.cutoff(high)} (the middle 90%)"
         if self.n_configs > 1:
             yield "selected", f"{self.selected}, {self.rule}"
         yield "method", f"{self.description} [{self.reference}]"

@@ -51,7 +51,10 @@ def _parts(text: str, name: str) -> tuple[dict[str, str], str]:
         line = line.strip()
         found = _ATTRIBUTE.fullmatch(line)
         if found:
-            attributes[_unquoted(found[1])] = found[2].strip()
+            column = _unquoted(found[1])
+            if column in attributes:
+                raise FileError(f"two columns of {name} are called {column!r}.", remedy="Rename one of them.")
+            attributes[column] = found[2].strip()
         elif line.lower().startswith("@data"):
             if attributes:
                 return attributes, "\n".join(row for row in lines[i + 1 :] if row.strip() and not row.startswith("%"))

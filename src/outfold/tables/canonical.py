@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 from ..exceptions import InputError
 from ..formatting import count, listed
 from .columns import Columns, Kind, why_nothing_to_learn_from
-from .values import DateOrder, Texts, distinct, in_nanoseconds, is_missing, to_booleans, to_dates, to_numbers
+from .values import (
+    LARGEST,
+    DateOrder,
+    Texts,
+    as_text,
+    distinct,
+    in_nanoseconds,
+    is_missing,
+    to_booleans,
+    to_dates,
+    to_numbers,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +93,7 @@ def convert(
     if numbers is None:
         parse = to_numbers if kind == "number" else to_booleans
         numbers = _parsed(values, kind, parse, np.float64(np.nan), np.isnan, missing_values)
-    numbers = np.where(np.isinf(numbers), np.nan, numbers)
+    numbers = np.where(np.abs(numbers) <= LARGEST, numbers, np.nan)
     if kind == "boolean":
         _refuse(values, ~np.isin(numbers, (0, 1)) & ~np.isnan(numbers), kind)
     return numbers
@@ -146,5 +157,5 @@ def _refuse(values: pd.Series[Any], wrong: NDArray[np.bool_], kind: Kind) -> Non
     where = (
         f"data row {first + 1} has" if n == 1 else f"{count(n, 'row')} do not, the first is data row {first + 1} with"
     )
-    problem = f"the column {values.name!r} must hold {_NEEDED[kind]}; {where} {values.iloc[first]!r}."
+    problem = f"the column {values.name!r} must hold {_NEEDED[kind]}; {where} {as_text(values.iloc[first])!r}."
     raise InputError(problem, remedy="Leave such cells empty, or list them as missing_values of the column.")

@@ -232,12 +232,13 @@ class Columns(Sequence[Column]):
 def read_columns(path: str | Path) -> Columns:
     """The columns in a file of toml."""
     try:
-        return Columns.from_toml(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise FileError(f"there is no file {path}.", remedy="`outfold inspect` writes one.") from None
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8"
         raise FileError(f"{path} cannot be read ({why}).", remedy="`outfold inspect` writes one.") from None
+    return Columns.from_toml(text)
 
 
 def _written(column: Column) -> dict[str, Any]:

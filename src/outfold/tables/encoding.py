@@ -33,8 +33,6 @@ _STRANGE_WORD = re.compile(r"[^\x00-\x7f\W\d_]{4,}")
 
 def read_bytes(path: Path) -> bytes:
     """The content of a file, which may be compressed by gzip."""
-    if path.is_dir():
-        raise FileError(f"{path} is a folder; a file is needed.")
     if not path.exists():
         raise FileError(f"there is no file {path}.")
     try:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..data.target import MOST_CLASSES
 from ..formatting import count
 from .values import (
+    LARGEST,
     DateOrder,
     Mask,
     Texts,
@@ -115,8 +116,10 @@ def _share(mask: Any) -> float:
 
 
 def _of_numbers(numbers: NDArray[np.float64], name: str) -> Look:
-    known = numbers[np.isfinite(numbers)]
-    reason = "infinite values count as missing" if np.isinf(numbers).any() else ""
+    known = numbers[np.abs(numbers) <= LARGEST]
+    beyond = numbers[np.abs(numbers) > LARGEST]
+    which = "infinite values" if np.isinf(beyond).all() else f"values beyond {LARGEST:.2g}"
+    reason = f"{which} count as missing" if len(beyond) else ""
     found = Look("feature", "number", _missing_share(len(known), len(numbers)), len(np.unique(known)), reason)
     if len(known) == 0 or (known % 1 != 0).any():
         return found

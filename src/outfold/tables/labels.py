@@ -70,7 +70,10 @@ def label_values(
     if pd.api.types.is_numeric_dtype(values):
         numbers = values.to_numpy(dtype=float)
         # Whole numbers become floats by a missing label alone, and "1.0" is no name for a class.
-        return numbers.astype(np.int64) if np.all(numbers % 1 == 0) else numbers
+        if np.all((numbers % 1 == 0) & (np.abs(numbers) < 2.0**63)):
+            return numbers.astype(np.int64)
+        # Classifiers of scikit-learn refuse classes that are other numbers.
+        return np.array([label_text(number) for number in numbers.tolist()], dtype=np.str_)
     return values.astype(str).to_numpy(dtype=np.str_)
 
 

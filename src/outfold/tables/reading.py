@@ -104,6 +104,8 @@ def read_file(
     [61.5, 82.0]
     """
     path = Path(path)
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; a file is needed.")
     _need_pandas(path)
     name = path.name.lower().removesuffix(".gz")
     marks = {
@@ -127,7 +129,7 @@ def read_file(
         )
         raise FileError(f"{path.name} must be a {_KNOWN} file.", remedy=remedy)
     if not path.is_file():
-        raise FileError(f"{path} is a folder; a file is needed." if path.is_dir() else f"there is no file {path}.")
+        raise FileError(f"there is no file {path}.")
     try:
         frame, notes = readers[ending](path)
     except OutfoldError:

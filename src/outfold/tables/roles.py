@@ -69,6 +69,7 @@ def inspect(
     check_frame(frame)
     for role, name in [*asked.items(), *(("leave_out", name) for name in leave_out)]:
         check_column(frame, name, role)
+    _refuse_two_roles(asked, leave_out)
     decided = _decided(frame, given)
     named = {name: role for role, name in asked.items() if name is not None}
     taken = set(named.values())
@@ -112,14 +113,26 @@ def check_frame(frame: Any) -> None:
 
 
 def check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
-    """Refuse the name of a column that the table does not have."""
-    if column is None or column in frame.columns:
+    """Refuse the name of a column that the table does not have, or whose cells cannot be told apart."""
+    if column is None:
+        return
+    if column in frame.columns:
+        if role in NAMED:
+            _n_distinct(frame[column], role)
         return
     near = get_close_matches(column, list(frame.columns), n=1, cutoff=0.6)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     shown = ", ".join(frame.columns[:40]) + (", ..." if frame.shape[1] > 40 else "")
     needed, wrong = "must name a column of the table", f"there is no column {column!r}"
     raise invalid(role, needed, wrong, f"{hint}The columns are: {shown}.")
+
+
+def _refuse_two_roles(asked: Mapping[str, str | None], leave_out: Sequence[str]) -> None:
+    """Refuse a column that was named for two purposes: one of the two would be ignored without a word."""
+    seen: dict[str, str] = {}
+    for role, name in [*asked.items(), *(("leave_out", name) for name in dict.fromkeys(leave_out))]:
+        if name is not None and (before := seen.setdefault(name, role)) != role:
+            raise invalid(role, f"must name another column than `{before}`", f"both name {name!r}")
 
 
 def _decided(frame: pd.DataFrame, given: Columns | None) -> dict[str, Column]:
@@ -144,12 +157,15 @@ def _found(values: pd.Series[Any]) -> Column:
 
 
 def _of_role(values: pd.Series[Any], role: Role) -> Column:
-    missing = float(values.isna().mean())
+    return Column(str(values.name), role, None, float(values.isna().mean()), _n_distinct(values, role))
+
+
+def _n_distinct(values: pd.Series[Any], role: str) -> int:
     try:
-        n_distinct = int(values.nunique())
-    except TypeError:
-        n_distinct = 0
-    return Column(str(values.name), role, None, missing, n_distinct)
+        return int(values.nunique())
+    except TypeError:  # lists, dicts
+        needed = "must name a column with one value in each cell"
+        raise invalid(role, needed, f"the cells of {values.name!r} hold several") from None
 
 
 def _as_decided(values: pd.Series[Any], before: Column) -> Column:

@@ -59,6 +59,8 @@ _SYMBOLS = "$€£% \u00a0"
 _FEW = 300  # values that tell whether it pays to look at all of them
 _MOST_FORMATS = 5  # ways of writing dates that are read all at once
 _SAMPLED = 2_000  # dates that tell the order of day and month
+LARGEST = float(np.finfo(np.float32).max)  # many models keep numbers in 32 bits, and refuse larger ones
+_LONGEST = 19  # whole numbers of fewer digits fit into 64 bits
 
 # The order of day, month and year in dates that are written as text.
 DateOrder = Literal["", "ymd", "dmy", "mdy"]
@@ -299,6 +301,11 @@ def _nanoseconds(parts: dict[str, str | Any]) -> int:
 
 
 def has_codes(texts: Texts) -> bool:
-    """Whether some are codes such as 00123, which lose their zeros as numbers; codes have no decimals."""
-    padded = any(text[0] == "0" and len(text) > 1 and text.isdecimal() for text in texts)
-    return padded and not any(_DECIMALS.search(text) for text in texts)
+    """Whether some are codes: 00123 loses its zeros as a number, one of many digits the last of them. Codes have no decimals."""
+    codes = any(_is_code(text) for text in texts)
+    return codes and not any(_DECIMALS.search(text) for text in texts)
+
+
+def _is_code(text: str) -> bool:
+    padded, long = text[0] == "0" and len(text) > 1, len(text) >= _LONGEST
+    return (padded or long) and text.isdecimal() and (padded or int(text) >= 2**63)
