@@ -741,8 +741,8 @@ def test_semicolons_are_recognised(capsys, few, table, tmp_path):
     path.write_text("sample;label;y\n1;0;0.3\n")
     for argv in (["show", path], ["estimate", path, "--metric", "accuracy"]):
         code, _, err = call(capsys, *argv)
-        assert code == 2
-        assert "seems to be separated by semicolons; save it with commas." in err
+        assert code == 1  # the command is right, the file is not
+        assert "t.csv seems to be separated by semicolons. Save it with commas." in err
     path.write_text("sample,label\n1,0\n")
     assert "semicolons" not in call(capsys, "show", path)[2]
     pd.read_csv(table).to_csv(path, index=False, sep=";", decimal=",")
