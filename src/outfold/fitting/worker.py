@@ -235,6 +235,20 @@ class PoolBroken(Exception):  # noqa: N818
         self.tasks = tasks
 
 
+def cluster_of(backend: Any) -> Cluster | None:
+    """The cluster behind a backend of joblib; None if it works on this machine."""
+    kinds = {kind.__name__ for kind in type(backend).__mro__}
+    if "DaskDistributedBackend" in kinds:
+        from .dask_cluster import DaskCluster  # here: it imports this module
+
+        return DaskCluster(backend)
+    if "RayBackend" in kinds:
+        from .ray_cluster import RayCluster
+
+        return RayCluster(backend)
+    return None
+
+
 @dataclass(frozen=True)
 class Pool:
     """The workers of a collection."""
@@ -256,8 +270,6 @@ class Pool:
             needed = "must be None or a whole number other than 0"
             raise invalid("n_jobs", needed, got(n_jobs), "Use `n_jobs=-1` for all cores.")
         backend = get_active_backend()[0]
-        from .cluster import cluster_of  # here: it imports this module
-
         cluster = cluster_of(backend)
         if cluster is not None:  # it knows best how many tasks it can work on
             return cls(max(cluster.n_slots(), 2), True, False, cluster=cluster)

@@ -8,7 +8,6 @@ import numpy as np
 
 from .. import estimate
 from ..data.predictions import Predictions, State
-from ..estimate._default import corrected
 from ..exceptions import InputError
 from ..metrics import LiveScore, Metric, MetricLike, get
 from ..metrics._cell_scores import cell_scores
@@ -49,6 +48,8 @@ class Correction(NamedTuple):
         """The estimate of the selected configuration, by the best method that the score allows."""
         metric = self.estimated(oof)
         if isinstance(metric, LiveScore):
+            from ..estimate._default import corrected  # here: few searches need the methods that it chooses from
+
             return corrected(oof, metric, rule=self.rule, rng=self.seed)
         n = _LOOPED_DRAWS if get(metric, oof.target.task).looped else _DRAWS
         return estimate.bbc(oof, metric, rule=self.rule, aggregate="fold", n_resamples=n, rng=self.seed)

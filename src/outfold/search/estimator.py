@@ -35,7 +35,7 @@ from ..results import Estimate, Interval
 from . import cv_results
 from .callbacks import Callbacks, CallbackSupportMixin, with_callbacks
 from .correction import Correction
-from .cv_results import FixedChoice, FromResults, Halving, can_select, refuse_incomplete, select_by_rank, selected_index
+from .cv_results import FixedChoice, FromResults, can_select, refuse_incomplete, select_by_rank, selected_index
 from .delegates import delegate, diagram_block, has
 from .failures import failing_where_refused, raise_as_sklearn, warn_of_failures
 from .options import check_options, seed_of_random_state
@@ -342,6 +342,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _drop_rule(self, request: FitRequest) -> Any:
         """The rule; where it names no metric, it decides by the one that selects."""
         if self.search == "halving":
+            from .halving import Halving  # here: other searches may need no rule at all
+
             return Halving(factor=self.factor or 2, aggressive=bool(self.aggressive_elimination))
         if self.drop is True:
             main = None if callable(self.refit) else request.scorers.main
