@@ -22,7 +22,7 @@ from ..data.seeds import SEEDS
 from ..data.splitting import NOT_HELD_OUT, Splits
 from ..exceptions import CollectError, InputError, got, invalid
 from ..stats.compiling import limit_threads
-from .background import Background, SharedTasks, StoredSamples, put_back
+from .background import Background, SharedTasks, StoredSamples, others_run, put_back
 from .data import FitRows, Samples
 from .estimators import EstimatorTemplate
 from .limits import Expired, Watchdog, alarm, hold_interrupts, limit_worker, own_random_state, silence_warnings
@@ -372,9 +372,10 @@ class Workers:
             for executor, batch in shared:
                 yield _run_here(executor, batch)
                 if beside.pays(seconds_left()):
-                    stored = StoredSamples.of(batch.settings.samples)
+                    running = others_run(self.pool.n_workers)
+                    stored = None if running else StoredSamples.of(batch.settings.samples)
                     if stored is None:
-                        self.helps = False
+                        self.helps, self._beside = False, None
                         yield from self._run_parallel(shared)
                         return
                     beside.start((executor, batch), stored)
