@@ -13,6 +13,7 @@ from ..metrics import LiveScore, Metric, MetricLike, get
 from ..metrics._cell_scores import cell_scores
 from ..results import Estimate
 from ..select import Rule
+from .cv_results import FromResults
 from .scorers import OWN_SCORE, Scorers
 from .stored_model import FunctionScorer
 
@@ -43,6 +44,10 @@ class Correction(NamedTuple):
             return metric
         stored = self._stored(oof, metric.name)
         return LiveScore(metric.name) if stored is None else stored
+
+    def calls_functions(self, oof: Predictions) -> bool:
+        """Whether the estimate calls functions of the user, which may take long."""
+        return bool(self.scorers.functions) or isinstance(self.rule, FromResults) or self.metric(oof).looped
 
     def estimate(self, oof: Predictions) -> Estimate:
         """The estimate of the selected configuration, by the best method that the score allows."""
