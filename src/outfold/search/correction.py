@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..metrics import LiveScore, Metric, MetricLike, get
 from ..metrics._cell_scores import cell_scores
-from ..results import Estimate
 from ..select import Rule
 from .cv_results import FromResults
 from .scorers import OWN_SCORE, Scorers
 from .stored_model import FunctionScorer
+
+if TYPE_CHECKING:
+    from ..results import Estimate
 
 # A metric that is a Python function is called for each draw, configuration and fold, so it gets fewer draws.
 _DRAWS, _LOOPED_DRAWS = 1000, 200

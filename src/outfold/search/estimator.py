@@ -31,7 +31,6 @@ from ..fitting.live import TRAIN
 from ..fitting.predict import choose_response
 from ..metrics import Metric
 from ..metrics._keeping import kernels_kept
-from ..results import Estimate, Interval
 from . import cv_results
 from .callbacks import Callbacks, CallbackSupportMixin, with_callbacks
 from .correction import Correction
@@ -47,6 +46,7 @@ from .unread import has_unread, scores_only
 
 if TYPE_CHECKING:
     from ..reporting import Report
+    from ..results import Estimate, Interval
 
 # Attributes that a fit sets.
 _SET_BY_FIT = (
