@@ -2,8 +2,9 @@
 
 The sides take turns; a row gives GridSearchCV's median seconds divided by ours, wall and CPU, with nothing dropped and as
 `SelectCV` comes. ``warm`` is a second search in the same process, where GridSearchCV's first takes less than 5 seconds: in
-longer ones, what a process pays once makes no difference. ``both`` is the first and the second together. Searches whose turn
-takes longer than 20 seconds have three turns.
+longer ones, what a process pays once makes no difference. ``both`` is the first and the second together. ``estimate`` is no
+ratio: the seconds that reading ``estimate_`` takes after the first search. Searches whose turn takes longer than 20 seconds have
+three turns.
 Both sides get the same folds; the winner and the scores are compared. With one worker, one turn has a bare loop that fits and
 predicts, and does nothing else: it shows what a search can gain that shares no fit.
 Usage: python benchmarks/everyday.py [SEARCH ...] [--jobs 1 2] [--turns 5] [--keep]
@@ -55,14 +56,22 @@ def run_side(name: str, side: str, jobs: int, longest: float) -> dict[str, Any]:
     begin = time.time()
     found = Kind(search.estimator, search.grid, **options).fit(search.X, search.y)
     first, warm = (time.time(), cpu_seconds_of_all()), None
+    estimate = None if side == "theirs" else seconds_to_read(found)
     if first[0] - begin < longest:
         begin = time.time()
         Kind(search.estimator, search.grid, **options).fit(search.X, search.y)
         warm = time.time() - begin
     metric = search.refit if isinstance(search.refit, str) else "score"
     scores = [float(score) for score in found.cv_results_[f"mean_test_{metric}"]]
-    seconds = {"wall": first[0], "cpu": first[1], "warm": warm}
+    seconds = {"wall": first[0], "cpu": first[1], "warm": warm, "estimate": estimate}
     return seconds | {"winner": int(found.best_index_), "scores": scores}
+
+
+def seconds_to_read(found: Any) -> float:
+    """Seconds until the estimate of a search is there, which is computed when it is first read."""
+    begin = time.time()
+    assert found.estimate_ is not None
+    return time.time() - begin
 
 
 def fit_and_predict(search: Any) -> dict[str, Any]:
@@ -138,7 +147,12 @@ def take_turns(name: str, jobs: int, n_turns: int) -> list[dict[str, Any]]:
 def medians(turns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """The median seconds of each kind, of the turns of one side; those that were measured."""
     kinds = [kind for kind in KINDS if turns[0][kind] is not None]
-    return {kind: sorted(turn[kind] for turn in turns)[len(turns) // 2] for kind in kinds}
+    return {kind: median([turn[kind] for turn in turns]) for kind in kinds}
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle one of the values, the upper one of two."""
+    return sorted(values)[len(values) // 2]
 
 
 def agree(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
@@ -154,6 +168,7 @@ def row(name: str, jobs: int, n_turns: int) -> dict[str, float]:
     seconds = {side: medians([turn[side] for turn in turns]) for side in SIDES}
     numbers: dict[str, float] = {"seconds": seconds["theirs"]["wall"]}
     for side in SIDES[1:]:
+        numbers[f"{side}_estimate"] = median([turn[side]["estimate"] for turn in turns])
         for kind, value in seconds[side].items():
             numbers[f"{side}_{kind}"] = seconds["theirs"][kind] / value
         numbers[f"{side}_same"] = float(agree(turns[0]["theirs"], turns[0][side]))
@@ -174,12 +189,15 @@ def show(title: str, numbers: Mapping[str, float]) -> None:
 
 
 def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The least and the median of each ratio."""
+    """The least and the median of each ratio, the most and the median of the seconds of the estimates."""
     out = {}
     for name in (f"{side}_{kind}" for side in (*SIDES[1:], LOOP) for kind in KINDS):
-        values = sorted(numbers[name] for numbers in rows if name in numbers)
+        values = [numbers[name] for numbers in rows if name in numbers]
         if values:
-            out |= {f"{name}_least": values[0], f"{name}_median": values[len(values) // 2]}
+            out |= {f"{name}_least": min(values), f"{name}_median": median(values)}
+    for name in (f"{side}_estimate" for side in SIDES[1:]):
+        values = [numbers[name] for numbers in rows]
+        out |= {f"{name}_most": max(values), f"{name}_median": median(values)}
     return out
 
 

@@ -54,8 +54,10 @@ class Bench:
         return GridSearchCV(pipeline, grid, scoring=scoring, cv=cv, n_jobs=self.jobs).fit(X, y)
 
     def ours(self, configs: of.Configs, X: Any, y: Any, cv: Sequence[Any], scoring: str, **options: Any) -> of.SelectCV:
-        """Our search."""
-        return of.SelectCV(configs, scoring=scoring, cv=cv, n_jobs=self.jobs, **options).fit(X, y)
+        """Our search and its estimate, which is computed when it is first read."""
+        search = of.SelectCV(configs, scoring=scoring, cv=cv, n_jobs=self.jobs, **options).fit(X, y)
+        assert search.estimate_ is not None
+        return search
 
     def measure(self, title: str, sides: dict[str, Side], rounds: int | None = None) -> dict[str, float]:
         """Median seconds of every side; the first is what the others are compared with."""

@@ -55,6 +55,29 @@ def test_a_small_search_loads_no_numba_and_starts_no_worker():
         assert heavy not in loaded, heavy
 
 
+def test_a_search_loads_neither_estimates_nor_rules_that_it_does_not_use():
+    statement = (
+        "from sklearn.datasets import make_classification\n"
+        "from sklearn.linear_model import LogisticRegression\n"
+        "from outfold import SelectCV\n"
+        "search = SelectCV(LogisticRegression(), {'C': [0.1, 1.0]}, drop=False)\n"
+        "search.fit(*make_classification(60, 4, random_state=0))"
+    )
+    loaded = modules_after(statement)
+    assert "outfold.fitting.sharing.executor" in loaded
+    for later in (
+        "outfold.drop",
+        "outfold.estimate._bbc",
+        "outfold.fitting.cluster",
+        "outfold.fitting.early_stopping",
+        "outfold.results._estimates",
+        "outfold.search.halving",
+        "outfold.search.randomized",
+        "outfold.stability._stop",
+    ):
+        assert later not in loaded, later
+
+
 @pytest.mark.parametrize("switch", ["enable", "disable"])
 def test_the_garbage_collector_waits_during_an_import_and_is_left_as_it_was(switch):
     statement = (

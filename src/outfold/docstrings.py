@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from .citations import reference
 
 F = TypeVar("F", bound=Callable[..., Any])
-_PLACEHOLDER = re.compile(r"^( *)(?:(\w+): )?\{(\w+(?:, \w+)*)\}$", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"^( *+)(?:(\w++): )?\{(\w+(?:, \w+)*)\}$", re.MULTILINE)
 
 # Texts that are the same in the whole package.
 COMMON = {

@@ -10,10 +10,12 @@ import time
 
 import numpy as np
 import pytest
+from joblib.externals.loky import reusable_executor
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -32,6 +34,13 @@ def data():
 def configs():
     models = {f"c{i}": make_pipeline(StandardScaler(), LogisticRegression(C=c)) for i, c in enumerate((0.1, 1, 10))}
     return models | {"forest": RandomForestClassifier(5)}
+
+
+@pytest.fixture(autouse=True)
+def nobody_else():
+    """No other workers are running, such as those of an earlier test."""
+    if background.others_run(2):
+        reusable_executor._executor.shutdown()
 
 
 @pytest.fixture
@@ -184,6 +193,24 @@ def test_processes_stay_for_the_next_collection(data, beside):
     processes = set(background._Last.executor._processes)
     same(of.collect(configs(), *data, PLAN, n_jobs=2), first)
     assert set(background._Last.executor._processes) == processes
+
+
+def process(estimator, X, y):
+    """The number of the process that fitted a model."""
+    return float(os.getpid())
+
+
+def test_workers_that_others_started_are_taken_and_stay(data, nothing_started, monkeypatch):
+    monkeypatch.setattr(background, "_PAYS_START", np.inf)
+    monkeypatch.setattr(background, "_PAYS_USE", 0.0)
+    GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2, n_jobs=2).fit(*data)
+    processes = set(reusable_executor._executor._processes)
+    options = {"scorers": {"process": process}, "drop": of.drop.Friedman(), "metric": "accuracy", "aggregate": "fold"}
+    oof = of.collect(configs(), *data, PLAN, n_jobs=2, **options)
+    assert processes & set(oof.live_scores["process"].ravel())
+    assert set(reusable_executor._executor._processes) == processes
+    assert background._Last.executor is None
+    same(oof, of.collect(configs(), *data, PLAN, **options))
 
 
 def test_a_process_that_ends_is_recovered_from(data, beside, monkeypatch):

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from cluster_searches import PLAN, DeadlyTree, Once, SlowTree, WhereTree, X, configs, same, search, y
-from internals import State, cluster
+from internals import State, cluster, worker
 from outfold.apps.clusters import KEEP_WORKERS
 from outfold.exceptions import CollectError
 
@@ -77,7 +77,7 @@ def fake(monkeypatch):
 
     def use(**given):
         made = FakeCluster(**given)
-        monkeypatch.setattr(cluster, "cluster_of", lambda backend: made)
+        monkeypatch.setattr(worker, "cluster_of", lambda backend: made)
         monkeypatch.setattr(cluster, "_kept", cluster._KeptPackages())
         monkeypatch.setattr(cluster, "_LOOK_SECONDS", 0.0)
         return made

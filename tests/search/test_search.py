@@ -203,7 +203,7 @@ def test_a_plain_function_is_a_scorer(cancer):
         arguments = {"scoring": scorer, "cv": CV}
         ours = of.SelectCV(LogisticRegression(), C_GRID, drop=False, **arguments).fit(*cancer)
         assert_same_search(ours, GridSearchCV(LogisticRegression(), C_GRID, **arguments).fit(*cancer))
-        assert "_estimate" not in vars(ours)  # slow, so made when it is asked for
+        assert "estimate_" not in dir(ours)  # slow, so made when it is asked for
 
 
 def test_a_scorer_may_look_at_x_and_at_the_model(cancer):
@@ -311,6 +311,19 @@ def test_the_honest_estimate_is_bbc_with_the_same_rule(noise):
     assert estimate.selected == search.selection_.name
     assert str(search.oof_.plan) == "5-fold by StratifiedKFold"
     assert pickle.loads(pickle.dumps(search)).estimate_.value == estimate.value
+
+
+def test_the_estimate_is_computed_when_it_is_first_read(cancer):
+    X, y = (np.array(values) for values in cancer)
+    search = of.SelectCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, cv=3).fit(X, y)
+    assert "_estimate" not in vars(search)
+    X[:], y[:] = 0, 0  # the search has predictions and labels of its own
+    pickled = pickle.dumps(search)
+    found = search.estimate_
+    assert found is search.estimate_
+    for other in (pickle.loads(pickled).estimate_, of.estimate.bbc(search.oof_, rng=0)):
+        np.testing.assert_array_equal(other.draws, found.draws)
+        assert (other.value, other.interval) == (found.value, found.interval)
 
 
 def test_rule_selects_by_the_mean_over_folds(noise):

@@ -9,33 +9,34 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..data.ledger import TEST_PART
 from ..data.plan import Plan
 from ..data.predictions import Predictions, begun, recording
 from ..data.seeds import n_seeds
 from ..docstrings import fill_common
-from ..drop import DropRuleLike
 from ..exceptions import invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, bind
 from ..progress import Mode
 from ..requirements import check_predictions
 from ..select import RuleLike
-from ..stability import Stop
 from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
 from .configs import as_configs
 from .data import as_features, as_given, as_labels, as_table, digest, n_rows
 from .dispatcher import Dispatcher, ResultsReopened, inner_holdouts
-from .early_stopping import EarlyStopping
 from .estimators import make_templates, seeds_of
 from .job import Job, Options, Share, make_job
 from .limits import interrupt_on_termination, own_random_state
 from .predict import ModelKind
-from .test_part import keep_apart
 from .threads import threads_alone
+
+if TYPE_CHECKING:
+    from ..drop import DropRuleLike
+    from ..stability import Stop
+    from .early_stopping import EarlyStopping
 
 
 @fill_common
@@ -205,6 +206,8 @@ def collect(
     kept = {"store": store, "progress": progress, "retry_failed": retry_failed, "on_error": on_error}
     options = Options.checked(plan, **data, **also, **until, **work, **kept)
     if options.plan.has_test_part:
+        from .test_part import keep_apart  # here, so that it is loaded only where there is one
+
         X, y, options = keep_apart(configs, X, y, options)
     job = make_job(configs, X, y, options)
     if explain:
@@ -252,6 +255,8 @@ def run_job(job: Job) -> Predictions:
                             if dispatcher.own_inner:
                                 dispatcher.fit(dispatcher.own_inner, job.blocks["inner"])
                         else:
+                            from .early_stopping import EarlyStopping
+
                             stopping = EarlyStopping(job, dispatcher)
                             stopping.run()
                         break

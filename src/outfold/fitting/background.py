@@ -2,7 +2,8 @@
 
 A new process takes about a second to import the libraries. Until it is ready this process does the work, and a small search is
 over before. Small searches add up: when this process has worked alone for as long as a start takes, it starts the processes, and
-later searches find them. What is fitted where makes no difference to the results.
+later searches find them. Where others have used joblib, its workers may run already; then these are taken, and none is started.
+What is fitted where makes no difference to the results.
 """
 
 from __future__ import annotations
@@ -138,7 +139,8 @@ class Background:
         if self.started or seconds < _PAYS_USE:
             return False
         start = min(max(_PAYS_START, _Last.start_seconds), _LONGEST_START)
-        return seconds + _Last.seconds_alone >= start or _is_there(_Last.executor)
+        running = _is_there(_Last.executor) or others_run(self.n_processes + 1)
+        return seconds + _Last.seconds_alone >= start or running
 
     def start(self, task: Task, samples: StoredSamples) -> None:
         """Start the processes; the task shows which libraries they need."""
@@ -234,6 +236,16 @@ def _is_there(executor: Any) -> bool:
     from joblib.externals.loky import reusable_executor
 
     return executor is not None and getattr(reusable_executor, "_executor", None) is executor
+
+
+def others_run(n: int) -> bool:
+    """Whether joblib has as many workers running that somebody else started: the `Parallel` of the same number gets them."""
+    loky: Any = sys.modules.get("joblib.externals.loky.reusable_executor")
+    executor = None if loky is None else loky._executor
+    if executor is None or executor is _Last.executor or executor._max_workers != n:
+        return False
+    flags = executor._flags
+    return not (flags.broken or flags.shutdown) and len(executor._processes or ()) == n
 
 
 def _prepare(packed: bytes) -> None:

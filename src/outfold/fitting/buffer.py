@@ -26,16 +26,12 @@ class CellResult(NamedTuple):
     scores: Mapping[str, float] | None = None
 
     @classmethod
-    def of(cls, outcome: FitOutcome, i: int) -> CellResult:
-        """The `i`-th of the cells that a fit fills."""
-        holdout = outcome.holdout
-        n_seeds = holdout.n_seeds * len(holdout.cells)
-        n = len(holdout.slots) - n_seeds
+    def of(cls, outcome: FitOutcome, i: int, among: int) -> CellResult:
+        """The `i`-th of the cells that a fit fills, `among` so many that share its time."""
         values = None if outcome.values is None else outcome.values[i]
         labels = outcome.labels[i] if outcome.labels else None
         scores = outcome.scores.values if outcome.scores is not None and i == 0 else None
-        # The time of a mean is that of all its seeds, whose own cells have a share of it each.
-        return cls(values, outcome.message, outcome.seconds / (n if i < n else n_seeds), labels, scores)
+        return cls(values, outcome.message, outcome.seconds / among, labels, scores)
 
     def row(self, block: str, name: str, repeat: int, fold: int) -> tuple[Any, ...]:
         """The result as a row of the store."""
@@ -168,11 +164,13 @@ class ResultBuffer:
         """Fill the cells of finished fits on one hold-out, and write them to the store at once."""
         if not outcomes:
             return
-        slots = outcomes[0].holdout.slots
+        holdout, slots = outcomes[0].holdout, outcomes[0].holdout.slots
         configs = [self.position[outcome.name] for outcome in outcomes]
-        rows = []
+        # The time of a mean is that of all its seeds, whose own cells, the last ones, have a share of it each.
+        n_seeds = holdout.n_seeds * len(holdout.cells)
+        n, rows = len(slots) - n_seeds, []
         for i, (name, repeat, fold) in enumerate(slots):
-            cells = [CellResult.of(outcome, i) for outcome in outcomes]
+            cells = [CellResult.of(outcome, i, n if i < n else n_seeds) for outcome in outcomes]
             self.blocks[name].put(configs, repeat, fold, cells)
             if self.store is not None:
                 rows += [cell.row(name, o.name, repeat, fold) for o, cell in zip(outcomes, cells, strict=True)]

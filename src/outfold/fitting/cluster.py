@@ -68,20 +68,6 @@ class Cluster(ABC):
         """Forget these tasks, and free what they hold."""
 
 
-def cluster_of(backend: Any) -> Cluster | None:
-    """The cluster behind a backend of joblib; None if it works on this machine."""
-    kinds = {kind.__name__ for kind in type(backend).__mro__}
-    if "DaskDistributedBackend" in kinds:
-        from .dask_cluster import DaskCluster
-
-        return DaskCluster(backend)
-    if "RayBackend" in kinds:
-        from .ray_cluster import RayCluster
-
-        return RayCluster(backend)
-    return None
-
-
 # -- what is sent ---------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,10 @@ from ..data.seeds import SEEDS, each_seed
 from ..data.splitting import NOT_HELD_OUT, Splits, group_codes
 from ..data.survival import times_of
 from ..data.target import MOST_CLASSES, Target, encode
-from ..drop import DropRule, Sequential, as_drop_rule
 from ..exceptions import InputError, NeedError, got, invalid
 from ..metrics import MetricLike
 from ..progress import Mode
 from ..select import RuleLike, as_rule
-from ..stability import Stop, as_stop
 from .configs import Configs, as_configs
 from .data import (
     Samples,
@@ -64,6 +62,10 @@ from .live import LiveScoring
 from .predict import ModelKind, Reader, choose_response, kind_of
 from .threads import threads_alone
 from .worker import AroundFit, Holdout, Pool
+
+if TYPE_CHECKING:
+    from ..drop import DropRule
+    from ..stability import Stop
 
 # -- options --------------------------------------------------------------------------------------------
 
@@ -127,7 +129,7 @@ class Options:
         metric = fresh[0] if raw.metric is None and fresh is not None else raw.metric
         if scorers is not None and isinstance(metric, str) and scorers.names(metric) and not metrics.is_known(metric):
             metric = LiveScore(metric)
-        rule = None if raw.drop is None else as_drop_rule(raw.drop, metric)
+        rule = _as_drop_rule(raw.drop, metric)
         if rule is not None and raw.inner:
             given = "nested cross-validation selects among all of them in every outer fold, so none may be missing"
             remedy = "Leave one of them out; bbc needs no inner folds."
@@ -140,9 +142,8 @@ class Options:
         if stop is not None and (raw.inner or fresh is not None):
             name, given = "inner" if raw.inner else "fresh", "give `repeats=10`, for example, not 'auto'"
             raise invalid(name, "needs to know the number of repeats", given)
-        if stop is not None and isinstance(rule, Sequential) and rule.steps is None:
-            needed = "needs to know the number of folds beforehand, which `repeats='auto'` leaves open"
-            raise invalid("Sequential", needed, "give `Sequential(steps=...)`")
+        if stop is not None and rule is not None:
+            _refuse_open_repeats(rule)
         refuse_masked(groups=raw.groups, samples=raw.samples)
         return replace(
             raw,
@@ -198,8 +199,31 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Sto
         raise invalid("repeats", needed, f"this one is {plan}", remedy)
     if repeats != AUTO:
         return replace(plan, repeats=int(repeats)), None, None
+    from ..stability import as_stop
+
     most = check_count(_MAX_REPEATS if most is None else most, "max_repeats", 1)
     return replace(plan, repeats=1), as_stop(stop), most
+
+
+# Rules are imported where there is one: most collections have none.
+
+
+def _as_drop_rule(given: Any, metric: MetricLike | None) -> DropRule | None:
+    """The rule that drops; None if nothing is dropped."""
+    if given is None or given is False:
+        return None
+    from ..drop import as_drop_rule
+
+    return as_drop_rule(given, metric)
+
+
+def _refuse_open_repeats(rule: DropRule) -> None:
+    """Refuse a rule that needs to know the number of repeats."""
+    from ..drop import Sequential
+
+    if isinstance(rule, Sequential) and rule.steps is None:
+        needed = "needs to know the number of folds beforehand, which `repeats='auto'` leaves open"
+        raise invalid("Sequential", needed, "give `Sequential(steps=...)`")
 
 
 def _check_values(raw: Options) -> None:

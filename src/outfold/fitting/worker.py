@@ -22,7 +22,7 @@ from ..data.seeds import SEEDS
 from ..data.splitting import NOT_HELD_OUT, Splits
 from ..exceptions import CollectError, InputError, got, invalid
 from ..stats.compiling import limit_threads
-from .background import Background, SharedTasks, StoredSamples, put_back
+from .background import Background, SharedTasks, StoredSamples, others_run, put_back
 from .data import FitRows, Samples
 from .estimators import EstimatorTemplate
 from .limits import Expired, Watchdog, alarm, hold_interrupts, limit_worker, own_random_state, silence_warnings
@@ -235,6 +235,20 @@ class PoolBroken(Exception):  # noqa: N818
         self.tasks = tasks
 
 
+def cluster_of(backend: Any) -> Cluster | None:
+    """The cluster behind a backend of joblib; None if it works on this machine."""
+    kinds = {kind.__name__ for kind in type(backend).__mro__}
+    if "DaskDistributedBackend" in kinds:
+        from .dask_cluster import DaskCluster  # here: it imports this module
+
+        return DaskCluster(backend)
+    if "RayBackend" in kinds:
+        from .ray_cluster import RayCluster
+
+        return RayCluster(backend)
+    return None
+
+
 @dataclass(frozen=True)
 class Pool:
     """The workers of a collection."""
@@ -256,8 +270,6 @@ class Pool:
             needed = "must be None or a whole number other than 0"
             raise invalid("n_jobs", needed, got(n_jobs), "Use `n_jobs=-1` for all cores.")
         backend = get_active_backend()[0]
-        from .cluster import cluster_of  # here: it imports this module
-
         cluster = cluster_of(backend)
         if cluster is not None:  # it knows best how many tasks it can work on
             return cls(max(cluster.n_slots(), 2), True, False, cluster=cluster)
@@ -360,9 +372,10 @@ class Workers:
             for executor, batch in shared:
                 yield _run_here(executor, batch)
                 if beside.pays(seconds_left()):
-                    stored = StoredSamples.of(batch.settings.samples)
+                    running = others_run(self.pool.n_workers)
+                    stored = None if running else StoredSamples.of(batch.settings.samples)
                     if stored is None:
-                        self.helps = False
+                        self.helps, self._beside = False, None
                         yield from self._run_parallel(shared)
                         return
                     beside.start((executor, batch), stored)

@@ -1,6 +1,6 @@
 """Results: small, immutable, printed without computing.
 
-What a search gives is imported at once; comparisons and advice when one of their names is first used.
+What a search gives is imported at once; estimates, comparisons and advice when one of their names is first used.
 """
 
 from typing import TYPE_CHECKING
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from ..data.notes import Note
 from ..laziness import lazy_names
 from ._base import Interval
-from ._estimates import Estimate
-from ._estimates import Intervals as Intervals
 from ._selection import Baseline, Leaderboard, Selection, TiedSet
 
 if TYPE_CHECKING:
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
     from ._confrontation import Confrontation, Shift
     from ._curves import CurveLine, LearningCurve, ValidationCurve
     from ._decomposition import BiasVariance, VarianceComponents, VarianceSplit
+    from ._estimates import Estimate
+    from ._estimates import Intervals as Intervals
     from ._margin import MarginComparison
     from ._margin import MarginQuestion as MarginQuestion
     from ._power_law import Extrapolated, PowerLaw
@@ -40,6 +40,7 @@ _LATER = {
     "_curves": "CurveLine LearningCurve ValidationCurve",
     "_threshold": "AtThreshold Calibration Share",
     "_decomposition": "BiasVariance VarianceComponents VarianceSplit",
+    "_estimates": "Estimate Intervals",
     "_margin": "MarginComparison MarginQuestion",
     "_power_law": "Extrapolated PowerLaw",
     "_sample_size": "SamplesNeeded",

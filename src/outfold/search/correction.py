@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .. import estimate
 from ..data.predictions import Predictions, State
-from ..estimate._default import corrected
 from ..exceptions import InputError
 from ..metrics import LiveScore, Metric, MetricLike, get
 from ..metrics._cell_scores import cell_scores
-from ..results import Estimate
 from ..select import Rule
+from .cv_results import FromResults
 from .scorers import OWN_SCORE, Scorers
 from .stored_model import FunctionScorer
+
+if TYPE_CHECKING:
+    from ..results import Estimate
 
 # A metric that is a Python function is called for each draw, configuration and fold, so it gets fewer draws.
 _DRAWS, _LOOPED_DRAWS = 1000, 200
@@ -45,10 +47,16 @@ class Correction(NamedTuple):
         stored = self._stored(oof, metric.name)
         return LiveScore(metric.name) if stored is None else stored
 
+    def calls_functions(self, oof: Predictions) -> bool:
+        """Whether the estimate calls functions of the user, which may take long."""
+        return bool(self.scorers.functions) or isinstance(self.rule, FromResults) or self.metric(oof).looped
+
     def estimate(self, oof: Predictions) -> Estimate:
         """The estimate of the selected configuration, by the best method that the score allows."""
         metric = self.estimated(oof)
         if isinstance(metric, LiveScore):
+            from ..estimate._default import corrected  # here: few searches need the methods that it chooses from
+
             return corrected(oof, metric, rule=self.rule, rng=self.seed)
         n = _LOOPED_DRAWS if get(metric, oof.target.task).looped else _DRAWS
         return estimate.bbc(oof, metric, rule=self.rule, aggregate="fold", n_resamples=n, rng=self.seed)

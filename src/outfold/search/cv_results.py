@@ -1,20 +1,18 @@
-"""``cv_results_``, the table of GridSearchCV, and the rules that select from it or drop configurations."""
+"""``cv_results_``, the table of GridSearchCV, and the rules that select from it."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import drop
 from ..arguments import is_whole_number
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError
-from ..metrics import Metric, MetricLike
+from ..metrics import Metric
 from ..metrics._scoring import Scoring
 from ..results import Selection
 from ..select import Rule
@@ -225,28 +223,6 @@ class FixedChoice(Rule):
         """That configuration, under every weighting."""
         n = 1 if weights is None else len(weights)
         return np.full(n, int(np.flatnonzero(scoring.candidates == self.index)[0]), dtype=np.intp)
-
-
-@dataclass(frozen=True, repr=False)
-class Halving(drop.DropRule):
-    """After every fold, keep one in `factor` of the configurations still running: successive halving over folds.
-
-    If `aggressive`, the first fold drops as many more as it takes for at most `factor` configurations to reach the last fold.
-    """
-
-    metric: MetricLike | None = None
-    by_fold: ClassVar[bool] = True
-    factor: float = 2.0
-    aggressive: bool = False
-
-    def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[drop.Drop]:
-        score = scoring.metric.sign * scoring.by("fold").scores()[0]
-        order = np.argsort(np.where(np.isnan(score), np.inf, -score), kind="stable")
-        n_kept, oof = int(np.ceil(len(order) / self.factor)), scoring.oof
-        if self.aggressive and cell == tuple(oof.splits.cells[0]):
-            n_kept = min(n_kept, int(self.factor ** (oof.n_folds * oof.plan.repeats - 1)))
-        for j in order[max(n_kept, 1) :]:
-            yield drop.Drop(scoring.names[j], None, scoring.names[order[0]])
 
 
 def can_select(oof: Predictions, metric: Metric) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -31,11 +31,10 @@ from ..fitting.live import TRAIN
 from ..fitting.predict import choose_response
 from ..metrics import Metric
 from ..metrics._keeping import kernels_kept
-from ..results import Estimate, Interval
 from . import cv_results
 from .callbacks import Callbacks, CallbackSupportMixin, with_callbacks
 from .correction import Correction
-from .cv_results import FixedChoice, FromResults, Halving, can_select, refuse_incomplete, select_by_rank, selected_index
+from .cv_results import FixedChoice, FromResults, can_select, refuse_incomplete, select_by_rank, selected_index
 from .delegates import delegate, diagram_block, has
 from .failures import failing_where_refused, raise_as_sklearn, warn_of_failures
 from .options import check_options, seed_of_random_state
@@ -47,6 +46,7 @@ from .unread import has_unread, scores_only
 
 if TYPE_CHECKING:
     from ..reporting import Report
+    from ..results import Estimate, Interval
 
 # Attributes that a fit sets.
 _SET_BY_FIT = (
@@ -342,6 +342,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _drop_rule(self, request: FitRequest) -> Any:
         """The rule; where it names no metric, it decides by the one that selects."""
         if self.search == "halving":
+            from .halving import Halving  # here: other searches may need no rule at all
+
             return Halving(factor=self.factor or 2, aggressive=bool(self.aggressive_elimination))
         if self.drop is True:
             main = None if callable(self.refit) else request.scorers.main
@@ -374,16 +376,12 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             self.__dict__.pop(name, None)
 
     def _set_results(self, request: FitRequest, space: Space, callbacks: Callbacks | None) -> None:
-        """Set all that follows from the predictions: the table, the selection, the estimate, the model."""
+        """Set all that follows from the predictions: the table, the selection, the model."""
         with kernels_kept():
             metric = self._score(request, space)
             if request.scorers.main is None and not callable(self.refit):
                 return
             self._select(metric, space)
-            if not metric.looped and not callable(self.refit) and not request.scorers.functions:
-                # A handful of samples may allow no estimate: `estimate_` then says why, and the search does not fail.
-                with suppress(InputError):
-                    self._estimate = self._correction.estimate(self.oof_)
         if self.refit:
             start, name = time.perf_counter(), self.selection_.name
             given = (self.oof_, space.configs, request.X, request.y, name, request.fit_params)
@@ -436,7 +434,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     @property
     def estimate_(self) -> Estimate:
-        """Performance of the selected configuration on new samples; computed on first use if a function scores or selects."""
+        """Performance of the selected configuration on new samples, computed when you first read it.
+
+        A handful of samples may allow no estimate; it then says why.
+        """
         check_is_fitted(self, "oof_")
         if not hasattr(self, "selection_"):
             raise AttributeError(
@@ -586,12 +587,17 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return router
 
     def __dir__(self) -> list[str]:
-        """All attributes there are; an estimate that was not computed yet is not listed.
+        """All attributes there are; not an estimate that would have to call the user's functions first.
 
         A notebook's display, scikit-learn and `inspect.getmembers` read every attribute that is listed, and so would compute it.
         """
-        lazy = set() if "_estimate" in self.__dict__ else {"estimate_", "interval_"}
-        return [name for name in object.__dir__(self) if name not in lazy and hasattr(self, name)]
+        hidden = set() if self._shows_estimate() else {"estimate_", "interval_"}
+        return [name for name in object.__dir__(self) if name not in hidden and hasattr(self, name)]
+
+    def _shows_estimate(self) -> bool:
+        """Whether looking at the search may compute the estimate: if no function of the user has to be called for it."""
+        correction = self.__dict__.get("_correction")
+        return "_estimate" in self.__dict__ or (correction is not None and not correction.calls_functions(self.oof_))
 
     def _sk_visual_block_(self) -> Any:
         return diagram_block(self)
@@ -599,5 +605,5 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _html_repr(self) -> str:
         """The corrected estimate first, then the diagram of the estimator."""
         diagram: str = super()._html_repr()
-        found = self.__dict__.get("_estimate")
+        found = getattr(self, "estimate_", None) if self._shows_estimate() else None
         return diagram if found is None else found._repr_html_() + diagram

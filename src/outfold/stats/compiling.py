@@ -87,9 +87,13 @@ def share_out(function: Callable[[slice], None], n_configs: int, work: int, most
     return None
 
 
+# Modules of this package bring no libraries; what they import counts by itself.
+_OWN = f"{__name__.partition('.')[0]}."
+
+
 @lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> Any:
-    """The libraries that are loaded; looked for again when modules were imported, which may have brought their own."""
+def _thread_pools(n_foreign: int) -> Any:
+    """The libraries that are loaded; looked for again when foreign modules were imported, which may have brought their own."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -104,4 +108,5 @@ def limit_threads(library: Literal["blas", "openmp"], n: int = 1) -> Any:
     import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
     import threadpoolctl  # noqa: F401
 
-    return _thread_pools(len(sys.modules)).limit(limits=n, user_api=library)
+    n_foreign = sum(not name.startswith(_OWN) for name in sys.modules)
+    return _thread_pools(n_foreign).limit(limits=n, user_api=library)

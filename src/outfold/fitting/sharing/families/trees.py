@@ -330,7 +330,8 @@ class CutTree(Family):
         for member in members:
             stops = _Stops.of(member, len(y))
             if stops.leaf not in grown:
-                base = copy(member).set_params(min_samples_leaf=stops.leaf, min_samples_split=2, max_depth=None)
+                base = copy(member)
+                base.min_samples_leaf, base.min_samples_split, base.max_depth = stops.leaf, 2, None
                 grown[stops.leaf] = _Grown(base.fit(rows.X, y, check_input=rows.check, **fit_params), read)
                 rows = _TreeRows.of(X) if len(grown) == 1 else rows  # the first tree has checked them
             tree = grown[stops.leaf]
