@@ -109,6 +109,37 @@ def test_other_answers_read_a_part_at_a_time(in_the_file, metric, question):
     assert unread(late)
 
 
+BROAD = {
+    "report": lambda oof: of.report(oof, n_resamples=40).leaderboard.to_dict(),
+    "check": lambda oof: of.check(oof).to_dict(),
+    "threshold": lambda oof: of.estimate.at_threshold(oof, n_resamples=40).to_dict(),
+}
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+@pytest.mark.parametrize(
+    ("metric", "question"), [("roc_auc", q) for q in BROAD] + [("mse", q) for q in list(BROAD)[:2]]
+)
+def test_what_looks_at_everything_never_holds_all_predictions(in_the_file, monkeypatch, metric, question, repeats):
+    oof = make_predictions(metric, n=60, c=24, r=repeats)
+    twin = np.array(oof.data)
+    twin[:, 5] = twin[:, 17]
+    oof = replace(oof, data=twin)
+    late, sizes = in_the_file(oof), []
+    numbers = type(late.__dict__["_numbers"])
+    read = numbers.read
+    monkeypatch.setattr(numbers, "read", lambda self, fields: sizes.append(self.shape[1]) or read(self, fields))
+    same(BROAD[question](late), BROAD[question](oof), metric not in FLOATS)
+    assert 0 < max(sizes) < 20  # a leaderboard shows 15
+
+
+def test_rankings_of_configurations_in_a_file_are_forgotten(in_the_file, monkeypatch):
+    oof = make_predictions("roc_auc", n=60, c=9)
+    expected = of.estimate.at_threshold(oof, n_resamples=60).to_dict()
+    monkeypatch.setattr("outfold.estimate._threshold._RANKED", 60 * 2)
+    same(of.estimate.at_threshold(in_the_file(oof), n_resamples=60).to_dict(), expected, True)
+
+
 def test_dropped_and_failed_configurations_are_not_read(in_the_file):
     rng = np.random.default_rng(0)
     y, folds = rng.integers(0, 2, 80), np.arange(80) % 4

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import estimate as estimates
-from .. import formatting
+from .. import formatting, metrics
 from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.predictions import Predictions
 from ..data.target import Target
@@ -439,7 +439,7 @@ def confusion(oof: Predictions, config: str | int | None = None) -> chart.Chart:
     side = min(2.6 + 0.46 * k, 8.0)
     some = None if written else tuple((float(i), classes[i]) for i in range(0, k, -(-k // 20)))
     mean = f" Counts are means over {made.n_repeats} repeats." if made.n_repeats > 1 else ""
-    always = baseline(bind(oof, "accuracy")[0], oof.target)
+    always = baseline(metrics.get("accuracy", oof.target.task), oof.target)
     assert always is not None  # of classes it is known
     say = formatting.Digits.of_width(2 / np.sqrt(oof.n_samples))  # four standard errors of a share, at most
     return chart.Chart(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from ..arguments import is_number
 from ..data.duplicates import held_out_with_twin, row_codes
 from ..data.predictions import Predictions, State
 from ..data.scores import layout
+from ..data.stored import comes_in_parts, of_parts, outputs_of, readable
 from ..exceptions import NeedError, got, invalid
 from ..formatting import compact, count, interval, number, pvalue, seconds
 from ..metrics import Metric
@@ -20,6 +22,7 @@ from ..metrics._baseline import class_shares, majority
 from ..metrics._keeping import alone
 from ..metrics._units import UnitValues, allowance_of, degrees_of_freedom, design_of, unit_values
 from ..stats import training
+from ..stats.kernels import Floats
 from ..stats.paired import student
 from ..stats.selection import argbest, rank_correlations, running_moments
 from .case import Case, finds
@@ -69,24 +72,36 @@ def same_predictions(case: Case) -> str | None:
 
 def _same_pairs(case: Case) -> list[tuple[int, int]]:
     """Pairs of candidates, each the nearest in a projection, whose predictions differ by rounding only."""
-    data, who = case.oof.data, case.scoring.candidates
-    first = data[case.scoring.cells[0][0]]
-    first = (first if len(who) == len(first) else first[who]).reshape(len(who), -1)
+    oof, who, repeat = case.oof, case.scoring.candidates, case.scoring.cells[0][0]
     # Equal predictions have equal projections; what is near there is compared in full.
-    weights = np.random.default_rng(0).random(first.shape[1])
-    projected = first @ weights
-    if np.isnan(projected).any():  # samples that were not held out
-        first = np.nan_to_num(first, nan=0.0)
-        projected = first @ weights
-    slack = _SAME * float(np.ptp(first))
+    weights = np.random.default_rng(0).random(math.prod((oof.n_samples, *outputs_of(oof))))
+    if comes_in_parts(oof):
+        parts = of_parts(oof, who, lambda _, some: _projected(some.data[repeat], weights))
+    else:
+        first = oof.data[repeat]
+        parts = [_projected(first if len(who) == len(first) else first[who], weights)]
+    projected = np.concatenate([part for part, _, _ in parts])
+    slack = _SAME * float(max(high for _, _, high in parts) - min(low for _, low, _ in parts))
     order = np.argsort(projected, kind="stable")
     rounding = 1e-9 * float(np.abs(projected).max())
     near = np.flatnonzero(np.diff(projected[order]) <= slack * weights.sum() + rounding)
-    pairs = (sorted((int(order[i]), int(order[i + 1]))) for i in near)
-    return sorted((a, b) for a, b in pairs if _equal(data[:, who[a]], data[:, who[b]], slack))
+    pairs = sorted(tuple(sorted((int(order[i]), int(order[i + 1])))) for i in near)
+    with readable(oof) as read:
+        return [(a, b) for a, b in pairs if _equal(read([int(who[a]), int(who[b])]), slack)]
 
 
-def _equal(one: NDArray[Any], other: NDArray[Any], slack: float) -> bool:
+def _projected(predictions: NDArray[Any], weights: Floats) -> tuple[Floats, float, float]:
+    """(C,) weighted sums of the predictions of each configuration, and the least and the largest prediction."""
+    rows = predictions.reshape(len(predictions), -1)
+    projected = rows @ weights
+    if np.isnan(projected).any():  # samples that were not held out
+        rows = np.nan_to_num(rows, nan=0.0)
+        projected = rows @ weights
+    return projected, rows.min(), rows.max()
+
+
+def _equal(both: NDArray[Any], slack: float) -> bool:
+    one, other = both[:, 0], both[:, 1]
     return bool(np.all((np.abs(one - other) <= slack) | (np.isnan(one) & np.isnan(other))))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields
 from functools import cached_property
 from itertools import pairwise
@@ -111,7 +111,24 @@ def of_parts(
     # Never one alone among several, which kernels take in another way.
     n = max(min(-(-len(configs) * r * math.prod(others) // _AT_ONCE), len(configs) // 2), 1)
     ends = [len(configs) * i // n for i in range(n + 1)]
+    with _opened(oof) as own:
+        return [work(slice(*part), own._in_memory(configs[slice(*part)])) for part in pairwise(ends)]
+
+
+@contextmanager
+def readable(oof: Predictions) -> Iterator[Callable[[Sequence[int]], NDArray[Any]]]:
+    """A function that gives the predictions, (R, C, N) or (R, C, N, K), of some configurations; a file stays open meanwhile."""
+    if not comes_in_parts(oof):
+        yield lambda configs: oof.data[:, configs]
+        return
+    with _opened(oof) as own:
+        yield lambda configs: own._in_memory(configs).data
+
+
+@contextmanager
+def _opened(oof: Predictions) -> Iterator[StoredPredictions]:
+    """The same predictions, of a file that stays open."""
     with oof.__dict__["_numbers"].opened() as numbers:
         own = object.__new__(StoredPredictions)
         own.__dict__.update(oof.__dict__, _numbers=numbers)
-        return [work(slice(*part), own._in_memory(configs[slice(*part)])) for part in pairwise(ends)]
+        yield own

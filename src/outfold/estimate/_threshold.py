@@ -14,6 +14,7 @@ from ..arguments import RngLike, as_seed, check_confidence_level, check_count, i
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..data.scores import is_time_series
+from ..data.stored import comes_in_parts
 from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
 from ..metrics._keeping import kept, kernels_kept
@@ -37,6 +38,8 @@ _FOR_VARIANCE = 32
 _LUCK, _CHOICE = 0.5, 0.5
 # With fewer samples that are predicted so, the interval of a predictive value covered too rarely (studies/thresholds.py).
 _FEW = 10
+# Of configurations that are in a file, rankings of about this many predictions are kept.
+_RANKED = 1 << 22
 _NAMED = {"youden": cuts.youden, "f1": cuts.f1}
 _WORDS = {"youden": "highest sensitivity + specificity", "f1": "highest F1 score"}
 _SHARE = re.compile(r"(sensitivity|specificity)\s*=\s*(\d*\.?\d+)\s*(%?)")
@@ -188,8 +191,8 @@ class Table:
     """The predictions that count, ranked for each candidate when it is first asked for."""
 
     def __init__(self, scoring: Scoring) -> None:
-        oof = scoring.oof
-        self._data = bind(oof, "roc_auc")[1]
+        oof = self._oof = scoring.oof
+        self._data = None if comes_in_parts(oof) else bind(oof, "roc_auc")[1]
         self._candidates, self._all_rows = scoring.candidates, scoring.rows
         self.positive = oof.target.y[scoring.rows] == 1
         self._held = [
@@ -209,10 +212,18 @@ class Table:
     def ranking(self, candidate: int) -> RankedScores:
         """The predictions of a candidate by falling score."""
         if candidate not in self._rankings:
-            own = self._data[:, self._candidates[candidate]]
+            if self._data is None and (len(self._rankings) + 1) * len(self._rows) > _RANKED:
+                self._rankings.clear()
+            own = self._predictions(int(self._candidates[candidate]))
             scores = np.concatenate([own[r, self._all_rows[rows]] for r, rows in self._held]).astype(np.float64)
             self._rankings[candidate] = RankedScores(scores, self._rows, self.positive[self._rows])
         return self._rankings[candidate]
+
+    def _predictions(self, config: int) -> NDArray[Any]:
+        """(R, N) those of one configuration."""
+        if self._data is None:
+            return np.asarray(bind(self._oof.sel(config=config), "roc_auc")[1][:, 0])
+        return np.asarray(self._data[:, config])
 
 
 class Drawn(NamedTuple):

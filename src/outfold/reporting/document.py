@@ -369,9 +369,9 @@ def _rivals(oof: Predictions, selected: str, board: Leaderboard) -> list[str]:
         return [name for name in board.configs if name != selected][:_COMPARED]
     seen: dict[bytes, str] = {}
     for name in (selected, *board.configs):
-        j = oof.configs.index(name)
-        labels = b"" if oof.labels is None else oof.labels[:, j].tobytes()
-        seen.setdefault(oof.data[:, j].tobytes() + labels, name)
+        own = alone(oof, name)
+        labels = b"" if own.labels is None else own.labels.tobytes()
+        seen.setdefault(own.data.tobytes() + labels, name)
         if len(seen) > _COMPARED:
             break
     return list(seen.values())[1:]
