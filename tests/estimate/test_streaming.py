@@ -178,6 +178,26 @@ def test_a_file_that_changes_between_two_parts_is_refused(in_the_file, tmp_path)
         of.estimate.bbc(late, "roc_auc")
 
 
+def test_errors_of_a_metric_are_not_those_of_the_file(in_the_file):
+    late = in_the_file(make_predictions("roc_auc", n=60, c=9))
+
+    def wrong(y, predicted):
+        raise ValueError("no such class")
+
+    with pytest.raises(of.exceptions.InputError, match="metric 'wrong' failed: ValueError: no such class"):
+        of.estimate.bbc(late, wrong, n_resamples=20)
+
+
+def test_a_file_that_does_not_fit_into_memory_is_not_called_damaged(in_the_file, monkeypatch):
+    def arrays(*_):
+        raise MemoryError("Unable to allocate 90 GiB")
+
+    late = in_the_file(make_predictions("roc_auc", n=60, c=9))
+    monkeypatch.setattr("outfold.io.reading._Block.arrays", arrays)
+    with pytest.raises(of.exceptions.FileError, match=r"x.oof needs more memory than there is\. Take some config"):
+        late.data  # noqa: B018
+
+
 def test_what_somebody_reads_meanwhile_does_no_harm(in_the_file):
     oof = make_predictions("roc_auc", n=60, c=9)
     late = in_the_file(oof)

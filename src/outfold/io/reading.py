@@ -32,7 +32,10 @@ _MOST_FOLDS = 1000
 _MOST_NAMED = 5000
 # Numbers that are put in order at once.
 _AT_ONCE = 1 << 21
+# The database while something is read of it: what goes wrong then is an error of the file.
 Connect = Callable[[], AbstractContextManager[sqlite3.Connection]]
+# A file that stays open, between whose reads the errors of others are not the file's.
+Open = Callable[[], AbstractContextManager[Connect]]
 Columns = list[tuple[Any, ...]]
 
 
@@ -76,9 +79,9 @@ class Header:
         with schema.transaction(db):
             return self._whole(lambda block, fields: Predictions(**block.arrays(db, fields), **fields))
 
-    def stored(self, connect: Connect) -> Predictions:
-        """The predictions, whose arrays are read when they are asked for, by the connections that `connect` gives."""
-        return self._whole(lambda block, fields: StoredPredictions.of(_StoredNumbers(block, connect), fields))
+    def stored(self, open_file: Open) -> Predictions:
+        """The predictions, whose arrays are read when they are asked for, from the file that is opened then."""
+        return self._whole(lambda block, fields: StoredPredictions.of(_StoredNumbers(block, open_file), fields))
 
     def _whole(self, made: Callable[[_Block, dict[str, Any]], Predictions]) -> Predictions:
         blocks: dict[str, Predictions] = {}
@@ -365,8 +368,8 @@ class _Arrays:
 class _StoredNumbers:
     """The predictions of a block that are still in the file."""
 
-    def __init__(self, block: _Block, connect: Connect) -> None:
-        self._block, self._connect = block, connect
+    def __init__(self, block: _Block, open_file: Open) -> None:
+        self._block, self._open = block, open_file
         self._read: dict[str, Any] | None = None
 
     @property
@@ -375,14 +378,14 @@ class _StoredNumbers:
 
     def read(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         if self._read is None:
-            with self._connect() as db, schema.transaction(db):
+            with self._open() as connect, connect() as db, schema.transaction(db):
                 self._read = self._block.arrays(db, fields)
         return self._read
 
     def part(self, part: tuple[Any, ...]) -> _StoredNumbers:
-        return _StoredNumbers(self._block.part(part), self._connect)
+        return _StoredNumbers(self._block.part(part), self._open)
 
     @contextmanager
     def opened(self) -> Iterator[_StoredNumbers]:
-        with self._connect() as db:
-            yield _StoredNumbers(self._block, lambda: nullcontext(db))
+        with self._open() as connect:
+            yield _StoredNumbers(self._block, lambda: nullcontext(connect))

@@ -28,7 +28,7 @@ from ..docstrings import fill_with
 from ..exceptions import FileError, InputError, OutfoldError, invalid
 from . import guard, schema
 from .identity import refuse_mismatch
-from .reading import Header
+from .reading import Connect, Header
 
 # Predictions that take no more memory than this are read when the file is opened.
 _AT_ONCE = 1 << 26
@@ -93,7 +93,7 @@ def load(path: str | os.PathLike[str]) -> Predictions:
         if header.at_once or header.n_bytes <= _AT_ONCE:
             return begun(header.read(db))
         source.remember(db)
-        return begun(header.stored(source.connect))
+        return begun(header.stored(source.opened))
 
 
 class Store:
@@ -245,7 +245,10 @@ class Store:
     def _read_header(self) -> None:
         with _bounded(self._db, self.path) as size:
             header = Header(self._db, self._room(size), self._samples)
-            self._samples, self._header = header.samples, header.stored(lambda: nullcontext(self._db))
+            self._samples, self._header = (
+                header.samples,
+                header.stored(lambda: nullcontext(lambda: nullcontext(self._db))),
+            )
         self._positions = {name: i for i, name in enumerate(self._header.configs)}
         self._folds = {schema.MAIN: self._header.folds} | {name: b.folds for name, b in self._header.blocks.items()}
         self._sizes: dict[tuple[str, int], NDArray[np.intp]] = {}
@@ -428,9 +431,23 @@ class _Source:
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
         """The database; every way in which it can fail is a `FileError`."""
-        with clear_errors(self.path), closing(_open_to_read(self.path)) as db, _bounded(db, self.path) as self.size:
-            if self._mark is not None and self._mark != schema.mark_of(db):
-                raise FileError(f"{self.path.name} has changed since it was loaded", remedy="Load it again.")
+        with self.opened() as connect, connect() as db:
+            yield db
+
+    @contextmanager
+    def opened(self) -> Iterator[Connect]:
+        """The file stays open; each read of it is a context, in which every way to fail is a `FileError`."""
+        with clear_errors(self.path):
+            opened = _open_to_read(self.path)
+        with closing(opened) as db:
+            with self._reading(db):
+                if self._mark is not None and self._mark != schema.mark_of(db):
+                    raise FileError(f"{self.path.name} has changed since it was loaded", remedy="Load it again.")
+            yield lambda: self._reading(db)
+
+    @contextmanager
+    def _reading(self, db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+        with clear_errors(self.path), _bounded(db, self.path) as self.size:
             yield db
 
 
@@ -447,7 +464,10 @@ def _bounded(db: sqlite3.Connection, path: Path) -> Iterator[int]:
         raise
     except OutfoldError as error:
         raise _damaged(path, error) from error
-    except (LookupError, TypeError, ValueError, MemoryError, ArithmeticError, RecursionError, AssertionError) as error:
+    except MemoryError as error:
+        remedy = "Take some configurations, `oof.sel(config=[...])`, or a machine with more memory."
+        raise FileError(f"{path.name} needs more memory than there is", remedy=remedy) from error
+    except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError, AssertionError) as error:
         raise _damaged(path, error) from error
 
 

@@ -184,6 +184,22 @@ def auc_paired(walks, ends, weights, rows, chosen, out):
 
 
 @compiled
+def auc_paired_bits(walks, ends, bits, rows, chosen, out):
+    """The same for weights of 0 and 1, eight of which are a byte of ``bits`` (b, N / 8), the first one in the lowest bit."""
+    for i in range(chosen.shape[0]):
+        c, row = chosen[i], rows[i]
+        level = 0
+        statistic = 0
+        for s in range(ends[c]):
+            adds = walks[c, s] & 3
+            at = walks[c, s] >> 2
+            count = np.int64(bits[row, at >> 3] >> (at & 7)) & 1
+            statistic += count * level * (adds == 0)
+            level += count * adds
+        out[i] = statistic
+
+
+@compiled
 def precision_lanes(walks, counts, negatives, positives, recalled, statistic, out):
     """Sum over the tie groups of (positives in the group) * precision down to it, into ``out`` (C, b).
 

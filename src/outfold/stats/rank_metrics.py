@@ -28,6 +28,8 @@ _LANES, _LANE_BYTES = 256, 1 << 27
 _MANY_SCORES = 1 << 22
 # Scores that a thread sorts at once; how many steps of a lane it takes to sort a score, and to walk a row in one lane.
 _SORTED, _SORTING, _ALONE = 1 << 20, 256, 16
+# Samples of which a byte each has no room in the processor's nearer caches: a bit has, where it says all.
+_CACHED = 1 << 19
 # Draws that the numpy paths take at once, so that their temporary arrays stay in the processor's cache.
 _PART = 32
 
@@ -131,9 +133,12 @@ class AucKernel:
         twice = np.empty(len(chosen), dtype=np.int64)
         counts = np.ascontiguousarray(weights, dtype=None if weights.dtype == np.uint8 else np.int64)
         walks, ends = self._walks
+        step = lanes.auc_paired
+        if counts.dtype == np.uint8 and counts.shape[1] > _CACHED and counts.max(initial=0) <= 1:
+            step, counts = lanes.auc_paired_bits, np.packbits(counts, axis=1, bitorder="little")
 
         def walk(own: slice) -> None:
-            lanes.auc_paired(walks, ends, counts, rows[own], chosen[own], twice[own])
+            step(walks, ends, counts, rows[own], chosen[own], twice[own])
 
         share_out(walk, len(chosen), len(chosen) * weights.shape[1] * _ALONE, lanes.MAX_THREADS)
         return twice
