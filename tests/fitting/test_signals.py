@@ -60,6 +60,31 @@ def test_sigterm_is_ctrl_c(work, tmp_path):
     assert 0 < of.load(tmp_path / "run.oof").completeness < 1
 
 
+_ORPHAN = """
+import multiprocessing, os, signal, time
+from outfold.fitting.limits import limit_worker
+
+def work(driver):
+    while os.getppid() == driver:
+        time.sleep(0.01)
+    limit_worker(True, 1)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    multiprocessing.get_context("fork").Process(target=work, args=(os.getpid(),)).start()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_worker_ends_whose_driver_was_killed_before_it_began(tmp_path, scripts):
+    script = tmp_path / "script.py"
+    script.write_text(_ORPHAN)
+    process = scripts.start(script)
+    assert process.wait() == -signal.SIGKILL
+    assert is_empty_soon(process.pid)
+
+
 def test_who_handles_sigterm_goes_on_to_do_so():
     heard = []
     before = signal.signal(signal.SIGTERM, lambda *_: heard.append(1))

@@ -60,12 +60,25 @@ def _end_with_parent() -> None:
     if parent is None or parent.pid is None:  # started by a scheduler, which watches it
         return
 
-    def watch(pid: int) -> None:
-        while os.getppid() == pid:
+    def watch(pid: int, creator: int) -> None:
+        # If it was killed before we came here, this process has another parent already.
+        while os.getppid() == pid and _exists(creator):
             time.sleep(_PARENT_SECONDS)
         os._exit(1)
 
-    threading.Thread(target=watch, args=(os.getppid(),), name="outfold-parent", daemon=True).start()
+    threading.Thread(target=watch, args=(os.getppid(), parent.pid), name="outfold-parent", daemon=True).start()
+
+
+def _exists(pid: int) -> bool:
+    """Whether a process is there; on Windows, where asking could end it, it always is."""
+    if os.name == "posix":
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:  # it belongs to somebody else
+            return True
+    return True
 
 
 @contextlib.contextmanager
