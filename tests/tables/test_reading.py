@@ -283,3 +283,22 @@ def test_any_bytes_give_a_table_or_one_sentence(tmp_path_factory, data, name):
         assert tables.read_file(path).frame.shape[1] > 0
     except FileError as error:
         assert "\n" not in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_names_may_be_longer_than_what_is_sampled(rows, tmp_path, monkeypatch):
+    monkeypatch.setattr("outfold.tables.dialect._SAMPLED_LETTERS", 100)
+    monkeypatch.setattr("outfold.tables.layout._LETTERS", 100)
+    names = [f"gene {i}" for i in range(60)]
+    path = tmp_path / "genes.csv"
+    path.write_text("\n".join([";".join(names), *[";".join(["1,5"] * 60)] * rows]) + "\n")
+    found = tables.read_file(path).frame
+    assert list(found.columns) == names
+    assert found.to_numpy().tolist() == [[1.5] * 60] * rows
+
+
+def test_a_line_too_long_for_a_cell_is_our_error(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("a" * 200_000)
+    with pytest.raises(FileError, match="could not be read as a table"):
+        tables.read_file(path)

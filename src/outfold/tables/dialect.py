@@ -24,6 +24,7 @@ SEPARATORS = (",", ";", "\t", "|", " ")
 # Marks between groups of three digits; two of them are spaces that do not break a line.
 GROUP_MARKS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")
 
+_LEAST_LINES = 3  # of a table with many columns: names and two rows
 _SAMPLED_LETTERS, _SAMPLED_ROWS, _SAMPLED_CELLS = 500_000, 1_000, 4_000
 _DIGITS = r"\d{1,3}(?:[ ,.'’\u00a0\u202f]\d{3})*|\d+"
 NUMBER = re.compile(rf"[$€£]? ?[+-]?(?:(?:{_DIGITS})(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)? ?[%€$£]?")
@@ -154,12 +155,24 @@ def reader(text: str, dialect: Dialect) -> Any:
     )
 
 
+def beginning(text: str, letters: int) -> str:
+    """So many letters of a text, or more of them to hold its first lines whole."""
+    end = 0
+    for _ in range(_LEAST_LINES):
+        end = text.find("\n", end) + 1
+        if end == 0:
+            return text
+        if end > letters:
+            break
+    return text[: max(end, letters)]
+
+
 NO_SEPARATOR = "\x1f"
 
 
 def find_separator(text: str, separator: str | None = None, quote: str | None = None) -> Dialect:
     """The separator and the quotes under which the text looks most like a table."""
-    sample = text[:_SAMPLED_LETTERS]
+    sample = beginning(text, _SAMPLED_LETTERS)
     if len(text) > len(sample):
         sample = sample[: sample.rfind("\n") + 1]
     separators = SEPARATORS if separator is None else (separator,)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from .. import formatting
-from .dialect import NUMBER, Dialect, is_preamble, reader
+from .dialect import NUMBER, Dialect, beginning, is_preamble, reader
 from .values import MISSING
 
-_SAMPLED, _LETTERS = 200, 1_000_000  # rows, within so many letters, that tell how the table is laid out
+_SAMPLED, _LETTERS = 200, 1_000_000  # rows, within so many letters or a few lines, that tell how the table is laid out
 _TOLD = re.compile(r"sep=(.)\n", re.IGNORECASE)
 _WITHOUT_NAME = "Unnamed: "  # as pandas calls the column of its index
 
@@ -36,7 +36,7 @@ def told_separator(text: str) -> tuple[str, str | None]:
 
 def find_layout(text: str, dialect: Dialect) -> Layout:
     """Leave out the lines before the table, and take the names from its first line, if they are there."""
-    head = text[:_LETTERS]
+    head = beginning(text, _LETTERS)
     rows = [row for row in islice(reader(head, dialect), _SAMPLED) if any(cell.strip() for cell in row)]
     if len(head) < len(text) and len(rows) > 2:
         rows.pop()  # it may be cut
@@ -66,7 +66,7 @@ def find_layout(text: str, dialect: Dialect) -> Layout:
     first, note = _fit(first, below)
     names, twice = unique_names(first)
     notes += [text for text in (note, *twice) if text]
-    header = reader(body[:_LETTERS], dialect)
+    header = reader(beginning(body, _LETTERS), dialect)
     next(header)
     return Layout(_after(body, header.line_num), names, before + header.line_num + 1, tuple(notes), tuple(below))
 

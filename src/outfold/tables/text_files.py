@@ -46,7 +46,10 @@ def read_cells(
     dialect = replace(find_separator(text, told if separator is None else separator, quote), encoding=found)
     if dialect.separator == " ":
         text = "\n".join(line.strip(" ") for line in text.split("\n"))
-    file = _File(path.name, find_layout(text, dialect))
+    try:
+        file = _File(path.name, find_layout(text, dialect))
+    except csv.Error as error:
+        raise _unreadable(path.name, error) from None
     if not file.layout.names:
         raise FileError(f"{path.name} is empty.")
     frame, dialect, more = _with_marks(file, dialect, decimal, thousands)
@@ -136,9 +139,12 @@ def _is_rectangular(file: _File, dialect: Dialect) -> bool:
     try:
         lengths = np.fromiter(map(len, reader(file.layout.body, dialect)), dtype=np.int64)
     except csv.Error as error:
-        remedy = "A quote may be missing."
-        raise FileError(f"{file.name} could not be read as a table ({error}).", remedy=remedy) from None
+        raise _unreadable(file.name, error) from None
     return bool(np.isin(lengths, (0, len(file.layout.names))).all())
+
+
+def _unreadable(name: str, error: csv.Error) -> FileError:
+    return FileError(f"{name} could not be read as a table ({error}).", remedy="A quote may be missing.")
 
 
 def _has_codes(file: _File, dialect: Dialect) -> bool:
