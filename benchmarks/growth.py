@@ -1,11 +1,13 @@
 """How the cost of BBC grows with samples, configurations, draws and repeats: slopes of log CPU seconds on log size.
 
 A slope of 1 is a cost that is proportional to the size. Sizes are above those of the processor's caches, the sizes take turns,
-and the best of them counts. Usage: python benchmarks/growth.py [--quick] [--keep] [--turns N]
+and the best of them counts. The process keeps the memory that it frees: a virtual machine may have to get new memory from its
+host, which is slow and not in proportion to the size. Usage: python benchmarks/growth.py [--quick] [--keep] [--turns N] [--give-back]
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that wait for each other take CPU time
@@ -23,6 +25,15 @@ ROWS = {
     "draws": ((256, 512, 1024), {"samples": 100_000, "configurations": 20}),
     "repeats": ((2, 4, 8), {"samples": 100_000, "configurations": 20, "draws": 128}),
 }
+
+
+def keep_memory() -> None:
+    """Let the C library of Linux reuse what was freed, also large arrays: it gives these back to the system otherwise."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        trim_threshold, most_mapped = -1, -4
+        mallopt(most_mapped, 0)
+        mallopt(trim_threshold, 2**31 - 1)
 
 
 def predictions(samples: int, configurations: int, repeats: int = 1) -> of.Predictions:
@@ -55,7 +66,11 @@ def slope(sizes: tuple[int, ...], cost: list[float]) -> float:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--turns", type=int, default=5, help="the best of so many turns counts")
+    parser.add_argument("--give-back", action="store_true", help="give memory that is freed back to the system")
     args = parser.parse_args()
+    given_back = ", memory given back" if args.give_back else ""
+    if not args.give_back:
+        keep_memory()
     results = Results("growth", args.keep)
     for metric in METRICS:
         of.estimate.bbc(predictions(20_000, 20), metric, n_resamples=256)  # compiles and imports
@@ -66,7 +81,7 @@ def main() -> None:
             cost = seconds(metric, what, sizes, fixed, args.turns)
             found = slope(sizes, cost)
             print(f"{metric:<10}{what:<16}{found:>6.2f}   " + "  ".join(f"{s:.2f} s" for s in cost), flush=True)
-            results.add(f"{metric}, {what}", slope=found, **dict(zip(map(str, sizes), cost, strict=True)))
+            results.add(f"{metric}, {what}{given_back}", slope=found, **dict(zip(map(str, sizes), cost, strict=True)))
 
 
 if __name__ == "__main__":
