@@ -2,7 +2,8 @@
 
 A slope of 1 is a cost that is proportional to the size. Sizes are above those of the processor's caches, the sizes take turns,
 and the best of them counts. The process keeps the memory that it frees: a virtual machine may have to get new memory from its
-host, which is slow and not in proportion to the size. Usage: python benchmarks/growth.py [--quick] [--keep] [--turns N] [--give-back]
+host, which is slow and not in proportion to the size.
+Usage: python benchmarks/growth.py [--quick] [--keep] [--turns N] [--give-back]
 """
 
 from __future__ import annotations
