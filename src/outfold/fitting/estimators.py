@@ -93,6 +93,16 @@ def said_type(estimator: Any) -> str | None:
     return said
 
 
+def wants_columns(estimator: Any) -> bool:
+    """Whether an estimator takes labels in columns only, as those that fit a model for each output."""
+    from sklearn.utils import get_tags
+
+    try:
+        return not get_tags(estimator).target_tags.single_output
+    except AttributeError:  # it has no tags of scikit-learn
+        return False
+
+
 def offers(estimator: Any, method: str) -> bool:
     """Whether an estimator has a method, or will have it once it is fitted.
 
