@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import select
 from ..data.notes import Note
-from ..data.predictions import Predictions, State
+from ..data.predictions import Predictions
 from ..data.target import encode
 from ..docstrings import fill_common
 from ..exceptions import CollectError, InputError, NoEstimateError, got, invalid
@@ -48,11 +48,15 @@ if TYPE_CHECKING:
     from ..reporting import Report
     from ..results import Estimate, Interval
 
-# Attributes that a fit sets.
+# Attributes that a fit sets, and those that it sets for halving only.
+_OF_HALVING = (
+    *("n_iterations_", "n_required_iterations_", "n_possible_iterations_", "n_candidates_", "n_remaining_candidates_"),
+    *("n_resources_", "min_resources_", "max_resources_"),
+)
 _SET_BY_FIT = (
     *("oof_", "cv_results_", "n_splits_", "scorer_", "multimetric_", "selection_", "best_index_", "best_params_"),
     *("best_score_", "best_estimator_", "refit_time_", "feature_names_in_", "_estimate", "_correction"),
-    *("n_iterations_", "n_candidates_"),
+    *_OF_HALVING,
 )
 
 
@@ -161,8 +165,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         Whether there are several scorers.
     n_splits_ : int
         Number of splits.
-    n_iterations_, n_candidates_ : int, list of int
-        For ``search="halving"``: the number of folds, and how many configurations were fitted on each.
+    n_iterations_, n_candidates_, n_resources_, ... : int, list of int
+        For ``search="halving"``: those of HalvingGridSearchCV, counted in folds. ``n_candidates_`` says how many configurations
+        were fitted on each fold.
     refit_time_ : float
         Seconds that the fit on all samples took.
     classes_ : array
@@ -248,7 +253,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         callbacks = Callbacks.of(self, X, y, params.get("sample_weight"))
         space = None
         if not is_sampler(self.search):
-            space = make_space(self.estimator, self._grid, self._search, self._n_configs, seed)
+            draws = self.random_state if isinstance(self.random_state, np.random.RandomState) else seed
+            space = make_space(self.estimator, self._grid, self._search, self._n_configs, draws)
         configs = Configs({"estimator": self.estimator}) if space is None else space.configs
         request = self._request(X, y, params, seed, configs, scorers)
         try:
@@ -344,7 +350,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if self.search == "halving":
             from .halving import Halving  # here: other searches may need no rule at all
 
-            return Halving(factor=self.factor or 2, aggressive=bool(self.aggressive_elimination))
+            return Halving(factor=self._factor, aggressive=bool(self.aggressive_elimination))
         if self.drop is True:
             main = None if callable(self.refit) else request.scorers.main
             if main is None or self.rule not in (None, select.best):
@@ -406,8 +412,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if self.verbose > 2:
             print(*lines_of_fits(self.cv_results_, list(scores), self.n_splits_), sep="\n")
         if self.search == "halving":
-            fitted = cv_results.in_order(oof, oof.state) != State.DROPPED
-            self.n_iterations_, self.n_candidates_ = self.n_splits_, fitted.sum(axis=0).tolist()
+            self.cv_results_ = cv_results.halving_columns(oof) | self.cv_results_
+            vars(self).update(cv_results.halving_attributes(oof, self._factor))
         self.scorer_ = request.scorers.scorer
         self.multimetric_ = request.scorers.multimetric
         rule = select.as_rule(self._selection_rule(request, space))
@@ -551,6 +557,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         found: int | None = next((n for n in given if n is not None), None)
         return 10 if found is None and self.n_candidates == "exhaust" and has_distributions(self._grid) else found
 
+    @property
+    def _factor(self) -> float:
+        return self.factor or 2
+
     def _prototype(self) -> Any:
         """The estimator whose kind, methods and metadata requests count for all configurations."""
         if not isinstance(self.estimator, Mapping):
@@ -566,6 +576,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags, tags.regressor_tags = deepcopy(inner.classifier_tags), deepcopy(inner.regressor_tags)
         tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
+        tags.target_tags.multi_output = inner.target_tags.multi_output
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from numbers import Real
 from typing import Any
 
@@ -84,6 +85,6 @@ def seed_of_random_state(random_state: Any) -> int:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if is_whole_number(random_state) and random_state >= 0:
         return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):  # a copy, so that the search draws what scikit-learn's draws
+        return int(deepcopy(random_state).randint(2**31 - 1))
     raise invalid("random_state", "must be a whole number from 0, or None to draw one", got(random_state))
