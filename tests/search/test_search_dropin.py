@@ -281,7 +281,7 @@ def test_copies_and_settings(data):
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
     assert again.estimate_.value == search.estimate_.value
     assert not hasattr(clone(search), "oof_")
-    assert clone(search).get_params()["grid"] == GRID
+    assert clone(search).get_params()["param_grid"] == clone(search).param_grid == GRID
     changed = clone(search).set_params(estimator__fit_intercept=False, grid={"C": [5.0]}).fit(X, y)
     assert changed.best_params_ == {"C": 5.0}
     assert changed.best_estimator_.intercept_.tolist() == [0.0]

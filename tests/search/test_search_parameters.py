@@ -118,7 +118,26 @@ def test_a_random_state_draws_named_configurations():
     assert len(first.cv_results_["config"]) == 3
 
 
+@pytest.mark.parametrize("first", ["grid", "param_grid", "param_distributions"])
+@pytest.mark.parametrize("then", ["grid", "param_grid", "param_distributions"])
+def test_a_grid_that_is_set_takes_the_place_of_another(first, then):
+    search = of.SelectCV(TREE, **{first: GRID}).set_params(**{then: {"max_depth": [2]}})
+    search.set_params(n_configs=None)  # leaves the grid as it is
+    assert [getattr(search, name) for name in {first, then}].count(None) == (first != then)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a random search draws fewer than 10
+        assert search.fit(X, y).cv_results_["params"] == [{"max_depth": 2}]
+
+
+def test_a_name_that_does_not_exist_leaves_the_grid():
+    search = of.RandomizedSelectCV(TREE, GRID)
+    with pytest.raises(ValueError, match="Invalid parameter 'param_grid'"):
+        search.set_params(param_grid={"max_depth": [2]})
+    assert search.param_distributions == GRID
+
+
 def test_a_grid_by_position_is_a_grid():
+    assert of.SelectCV(TREE, GRID).param_grid is GRID
     assert len(of.SelectCV(TREE, GRID).fit(X, y).cv_results_["params"]) == 16
 
 

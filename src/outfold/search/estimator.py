@@ -37,7 +37,7 @@ from .correction import Correction
 from .cv_results import FixedChoice, FromResults, can_select, refuse_incomplete, select_by_rank, selected_index
 from .delegates import delegate, diagram_block, has
 from .failures import failing_where_refused, raise_as_sklearn, warn_of_failures
-from .options import check_options, seed_of_random_state
+from .options import GRID_NAMES, check_options, seed_of_random_state
 from .printing import lines_of_fits
 from .request import FitRequest, Routed, as_rows, checked_labels, plan_of, predicted_kind
 from .scorers import Scorers, needed_response, own_score, read_scoring
@@ -71,11 +71,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     Parameters
     ----------
     estimator : estimator or dict of estimators
-        An estimator, whose parameters `grid` varies; or named configurations: what `outfold.grid` returns, or a dict of
+        An estimator, whose parameters `param_grid` varies; or named configurations: what `outfold.grid` returns, or a dict of
         estimators, which may be of different kinds.
-    grid : dict, list of dict, callable or None
+    param_grid : dict, list of dict, callable or None
         Values by parameter, or a list of such dicts, as in GridSearchCV. Distributions of scipy for ``search="random"``. For
         an Optuna sampler, Optuna distributions by parameter, or a function of a trial that returns parameters.
+    grid : dict, list of dict, callable or None
+        A short name for `param_grid`; give one of them.
     search : {"grid", "random", "halving"}, Optuna sampler or Optuna study
         ``"grid"`` tries all configurations. ``"random"`` draws `n_configs` of them without replacement. ``"halving"`` keeps
         the better half (see `factor`) after each fold, of the whole grid or of `n_configs` drawn. An Optuna sampler or study
@@ -120,10 +122,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         Accepted for compatibility with GridSearchCV, without effect.
     return_train_score : bool
         Whether ``cv_results_`` also has the scores of the training samples. Fits are then not shared.
-    param_grid : dict, list of dict or None
-        GridSearchCV's name for `grid`; give one of them.
     param_distributions : dict, list of dict or None
-        RandomizedSearchCV's name for `grid`; it means ``search="random"``.
+        RandomizedSearchCV's name for `param_grid`; it means ``search="random"``.
     n_iter : int or None
         RandomizedSearchCV's name for `n_configs`; it means ``search="random"``.
     factor : float or None
@@ -194,8 +194,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def __init__(
         self,
         estimator: Any,
-        grid: Any = None,
+        param_grid: Any = None,
         *,
+        grid: Any = None,
         search: Any = "grid",
         n_configs: int | None = None,
         scoring: Any = None,
@@ -212,7 +213,6 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         verbose: int = 0,
         pre_dispatch: Any = "2*n_jobs",
         return_train_score: bool = False,
-        param_grid: Any = None,
         param_distributions: Any = None,
         n_iter: int | None = None,
         factor: float | None = None,
@@ -375,6 +375,25 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             text = "halving dropped configurations on few folds; the estimate corrects for the last ones only."
             notes.append(Note("OF211", text))
         return notes
+
+    def set_params(self, **params: Any) -> SelectCV:
+        """Set parameters of the search or, as ``estimator__C``, of its estimator.
+
+        Parameters
+        ----------
+        **params
+            The parameters. A grid takes the place of one that was given by another name.
+
+        Returns
+        -------
+        SelectCV
+            The search itself.
+        """
+        replaced: dict[str, None] = {}
+        if any(params.get(name) is not None for name in GRID_NAMES):
+            replaced = {name: None for name in GRID_NAMES if getattr(self, name) is not None and name not in params}
+        super().set_params(**params, **replaced)
+        return self
 
     def _reset(self) -> None:
         """Delete what a fit has set."""
@@ -543,7 +562,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     @property
     def _grid(self) -> Any:
-        return next((g for g in (self.grid, self.param_grid, self.param_distributions) if g is not None), None)
+        return next((g for g in (getattr(self, name) for name in GRID_NAMES) if g is not None), None)
 
     @property
     def _search(self) -> Any:
