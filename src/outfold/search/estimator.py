@@ -285,7 +285,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         train = bool(self.return_train_score)
         routed = Routed.of(self, params, scorers)
         kind = predicted_kind(configs, y, scorers)
-        scorers = scorers.placed(own_score(configs, kind), kind is None or bool(routed.score))
+        scorers = scorers.placed(own_score(configs, kind), kind is None or bool(routed.score), y)
         target, response, rescue = None, "none", None
         if kind is None and self.seeds > 1:
             needed = "must be 1 for models whose predictions cannot be averaged, such as clusterers"
