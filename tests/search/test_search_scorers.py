@@ -32,7 +32,7 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -494,6 +494,38 @@ def test_classes_that_are_text_have_no_errors_of_numbers():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(InputError, match="neg_mean_absolute_error is for regression tasks"):
         of.SelectCV(LogisticRegression(), C_GRID, scoring="neg_mean_absolute_error").fit(X, np.array(list("abc"))[y])
+
+
+class HalfScore(LogisticRegression):
+    """A classifier whose score is not accuracy."""
+
+    def score(self, X, y, sample_weight=None):
+        return super().score(X, y, sample_weight) / 2
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), RadiusNeighborsClassifier(radius=9.0), HalfScore()])
+def test_none_among_several_is_the_own_score(data, estimator):
+    grid = C_GRID if hasattr(estimator, "C") else {"weights": ["uniform", "distance"]}
+    options = {"scoring": {"own": None, "f1": "f1"}, "refit": "own"}
+    ours, theirs = both(estimator, grid, *data, cv=CV, **options)
+    assert_same_scores(ours, theirs, ["own", "f1"])
+    assert ours.score(*data) == theirs.score(*data)
+
+
+class Doubled(type(get_scorer("accuracy"))):
+    """A scorer of a class of its own."""
+
+    def __call__(self, estimator, X, y_true, **params):
+        return 2 * super().__call__(estimator, X, y_true, **params) + float(X[0, 0])
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_scorers_of_a_class_of_their_own_score_as_they_do(data, few_draws, several):
+    scorer = Doubled(accuracy_score, 1, {}, "predict")
+    options = {"scoring": {"own": scorer, "auc": "roc_auc"}, "refit": "own"} if several else {"scoring": scorer}
+    ours, theirs = both(LogisticRegression(), C_GRID, *data, cv=CV, **options)
+    assert_same_scores(ours, theirs, ["own", "auc"] if several else ["score"])
+    assert ours.score(*data) == theirs.score(*data)
 
 
 # -- functions of a series of labels --------------------------------------------------------------------

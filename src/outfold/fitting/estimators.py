@@ -231,7 +231,7 @@ def _plain_names(kind: Any) -> tuple[str, ...] | None:
     base: Any = BaseEstimator
     if not issubclass(kind, base) or kind.__sklearn_clone__ is not base.__sklearn_clone__:
         return None
-    if kind._get_param_names.__func__ is not base._get_param_names.__func__:
+    if getattr(kind._get_param_names, "__func__", None) is not base._get_param_names.__func__:
         return None
     own = kind.get_params is base.get_params
     return tuple(kind._get_param_names()) if own or _is_composed(kind) else None

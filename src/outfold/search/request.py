@@ -206,7 +206,7 @@ def checked_labels(y: Any, estimator: Any) -> Any:
         return y
     if len(y) < 2:
         n = formatting.count(len(y), "sample")
-        raise InputError(f"a search needs samples to hold out and to fit on; there is {n}.")
+        raise InputError(f"a search needs samples to hold out and to fit on; got {n}.")
     if said_type(estimator) == "classifier":  # a regressor may need a column, or predict one
         y = column_or_1d(y, warn=True) if np.asarray(y).ndim == 2 else y
         check_classification_targets(y)

@@ -60,13 +60,13 @@ class Scorers:
 
     @property
     def functions(self) -> list[str]:
-        """The scorers that are plain functions of (estimator, X, y)."""
-        return [n for n, asked in self.given.items() if callable(asked) and not hasattr(asked, "_score_func")]
+        """The scorers that are plain functions of (estimator, X, y), or score in a way of their own."""
+        return [n for n, asked in self.given.items() if callable(asked) and not _is_made(asked)]
 
     @property
     def own_functions(self) -> list[str]:
         """The scorers that make_scorer made of functions which scikit-learn does not have."""
-        return [n for n, asked in self.given.items() if hasattr(asked, "_score_func") and not _is_of_sklearn(asked)]
+        return [n for n, asked in self.given.items() if _is_made(asked) and not _is_of_sklearn(asked)]
 
     def placed(self, own: str | None, all_live: bool, y: Any) -> Scorers:
         """The same, told which need the fitted models: functions, an own score that is not the metric `own`, or all.
@@ -195,7 +195,7 @@ def read_scoring(scoring: Any, refit: Any, estimator: Any, raises: bool = False)
     if not scoring or not all(isinstance(name, str) for name in scoring):
         needed = "must name each scorer by text, such as {'auc': 'roc_auc'}"
         raise invalid("scoring", needed, got(scoring))
-    scorers = {name: _scorer(s) for name, s in scoring.items()}
+    scorers = {name: check_scoring(estimator) if s is None else _scorer(s) for name, s in scoring.items()}
     return Scorers(dict(scoring), scorers, _main(refit, scoring), _together(scorers, raises), True)
 
 
@@ -239,6 +239,11 @@ def told_kind(scorers: Scorers) -> ModelKind | None:
             if tasks == {"regression"}:
                 return "regression"
     return None
+
+
+def _is_made(scorer: Any) -> bool:
+    """Whether this is a scorer of make_scorer; a class derived from it may score differently."""
+    return hasattr(scorer, "_score_func") and type(scorer).__module__.startswith("sklearn.")
 
 
 def _is_of_sklearn(scorer: Any) -> bool:
