@@ -125,7 +125,7 @@ def as_given(y: Any, column: bool = True) -> Any:
     """
     if isinstance(y, list) or (hasattr(y, "iloc") and getattr(y, "ndim", 0) == 1):
         return y
-    shape = getattr(y, "shape", ())
+    shape: tuple[int, ...] = getattr(y, "shape", ())
     if hasattr(y, "tocsr") or len(shape) < 2 or (shape[1] == 1 and not column):
         return as_labels(y)
     return y if is_frame(y) else np.asarray(y)

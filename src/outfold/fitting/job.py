@@ -467,7 +467,7 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         from .sharing.executor import SharingExecutor  # here, so that nothing of it is loaded where nothing is shared
 
         # BLAS rounds a product with a column otherwise than one with a vector, which is what families take.
-        families = np.ndim(labels) < 2
+        families = labels is None or np.ndim(labels) < 2
         executor = SharingExecutor.planned(configs, templates, options, pool, families)
     if options.seeds > 1:
         from .seed_averaging import SeedAveraging  # here, so that it is loaded only where there are several seeds

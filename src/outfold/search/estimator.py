@@ -432,7 +432,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             print(*lines_of_fits(self.cv_results_, list(scores), self.n_splits_), sep="\n")
         if self.search == "halving":
             self.cv_results_ = cv_results.halving_columns(oof) | self.cv_results_
-            vars(self).update(cv_results.halving_attributes(oof, self._factor))
+            self.__dict__.update(cv_results.halving_attributes(oof, self._factor))
         self.scorer_ = request.scorers.scorer
         self.multimetric_ = request.scorers.multimetric
         rule = select.as_rule(self._selection_rule(request, space))
