@@ -198,8 +198,10 @@ def test_stored_hold_outs_in_one_repeat_are_no_folds():
 def test_from_cv_takes_pairs_and_refuses_leaks():
     pairs = [(np.arange(5, 10), np.arange(5)), (np.arange(5), np.arange(5, 10))]
     assert Plan.from_cv(pairs).split(np.tile([0, 1], 5)).n_folds == 2
-    with pytest.raises(InputError, match="training and test part of the same split"):
-        Plan.from_cv([(np.arange(10), np.arange(5))]).split(np.tile([0, 1], 5))
+    leaks = [(np.arange(10), np.arange(5))]
+    for cv in (leaks, check_cv(leaks)):
+        with pytest.raises(InputError, match="the list of splits puts samples into training and test part"):
+            Plan.from_cv(cv).split(np.tile([0, 1], 5))
 
 
 def test_from_cv_refuses_a_sample_twice_in_a_test_part():
@@ -214,7 +216,8 @@ def test_from_cv_keeps_training_parts_of_its_own():
     assert np.array_equal(splits.train_rows(0, 0), np.repeat(np.arange(4, 12), 2))
     negative = Plan.from_cv([(np.arange(18), np.array([-1, -2]))]).split(y)
     assert np.array_equal(negative.test_rows(0, 0), [18, 19])
-    assert str(Plan.from_cv(pairs).split(y).plan) == "5-fold by given splits"
+    for cv in (pairs, check_cv(pairs)):
+        assert str(Plan.from_cv(cv).split(y).plan) == "5-fold by given splits"
 
 
 def test_pairs_that_scikit_learn_holds_are_given_splits():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 from test_collect_store import equal
 
@@ -578,6 +579,7 @@ def test_progress_forecasts(data, capsys):
         ({"repeats": "auto", "stop": stability.KS(metric="r2")}, "r2"),
         ({"repeats": "auto", "plan": Plan.leave_one_out()}, "can draw another partition"),
         ({"repeats": 3, "plan": Plan.blocked()}, "can draw another partition"),
+        ({"repeats": 3, "plan": KFold(5)}, r"Use Plan\(folds=5\), or leave repeats out"),
         ({"repeats": "auto", "inner": True}, "inner needs to know the number of repeats"),
         ({"repeats": "auto", "fresh": "roc_auc"}, "fresh needs to know the number of repeats"),
         ({"repeats": "auto", "drop": drop.Sequential(metric="accuracy")}, r"give Sequential\(steps=\.\.\.\)"),

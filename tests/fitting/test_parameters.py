@@ -72,6 +72,20 @@ class Strict(BaseEstimator):
         return {"a": self.a, "b": 2}
 
 
+class NamesByMethod(BaseEstimator):
+    """Has the names of its parameters from a method of its own, as detectors of pyod have."""
+
+    def __init__(self, a=1):
+        self.a = a
+
+    def _get_param_names(self):
+        return ["a"]
+
+
+def test_a_class_whose_names_come_from_a_method_is_asked():
+    assert own_params(NamesByMethod(3)) == {"a": 3}
+
+
 def test_a_class_with_its_own_way_is_asked():
     assert own_params(Strict()) == {"a": 1, "b": 2}
     assert not is_untouched(Strict())

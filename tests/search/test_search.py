@@ -283,7 +283,8 @@ def test_unfitted():
 def test_repr_and_clone():
     search = of.SelectCV(LogisticRegression(), C_GRID, cv=5)
     assert (
-        repr(search) == "SelectCV(cv=5, estimator=LogisticRegression(),\n         grid={'C': [0.01, 0.1, 1.0, 10.0]})"
+        repr(search)
+        == "SelectCV(cv=5, estimator=LogisticRegression(),\n         param_grid={'C': [0.01, 0.1, 1.0, 10.0]})"
     )
     assert clone(search).get_params()["estimator__C"] == 1.0
     configs = of.grid("logit", LogisticRegression(), C=[0.1, 1])

@@ -11,14 +11,14 @@ import scipy.sparse as sp
 import sklearn
 from joblib import parallel_config
 from scipy.stats import loguniform
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest, VotingClassifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupShuffleSplit,
@@ -34,11 +34,12 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.neighbors import KernelDensity, KNeighborsClassifier, LocalOutlierFactor
+from sklearn.multioutput import MultiOutputClassifier, RegressorChain
+from sklearn.neighbors import KernelDensity, KNeighborsClassifier, KNeighborsRegressor, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, OneClassSVM
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_dtype_object
 
 import outfold as of
@@ -107,6 +108,84 @@ def test_labels_of_one_column_warn_as_in_scikit_learn(data):
     X, y = data
     with pytest.warns(sklearn.exceptions.DataConversionWarning):
         of.SelectCV(LogisticRegression(), GRID, cv=3).fit(X, y[:, None])
+
+
+class NeedsColumns(RegressorMixin, BaseEstimator):
+    """A regressor that takes labels in columns only, as neural networks do."""
+
+    def __init__(self, factor=1.0):
+        self.factor = factor
+
+    def fit(self, X, y):
+        if np.ndim(y) != 2:
+            raise ValueError("y must have columns")
+        self.mean_ = np.mean(np.asarray(y), axis=0)
+        return self
+
+    def predict(self, X):
+        return np.tile(self.factor * self.mean_, (len(X), 1))
+
+
+COLUMNS = {
+    "array": lambda y: y[:, None],
+    "list": lambda y: y[:, None].tolist(),
+    "pandas": lambda y: pd.DataFrame({"value": y}),
+    "polars": lambda y: pl.DataFrame({"value": y}),
+}
+TAKE_COLUMNS = {
+    "needs them": (NeedsColumns(), {"factor": [0.5, 1.0]}),
+    "neighbours": (KNeighborsRegressor(), {"n_neighbors": [1, 5]}),
+    "least squares": (LinearRegression(), {"fit_intercept": [True, False]}),
+    "chain": (RegressorChain(Ridge()), {"estimator__alpha": [0.1, 10.0]}),
+}
+
+
+@pytest.mark.parametrize("container", COLUMNS)
+@pytest.mark.parametrize("name", TAKE_COLUMNS)
+def test_one_column_of_values_stays_a_column(data, name, container):
+    X, _ = data
+    y, (estimator, grid) = COLUMNS[container](X[:, 0] + 1), TAKE_COLUMNS[name]
+    ours = of.SelectCV(estimator, grid, cv=3, drop=False).fit(X, y)
+    theirs = GridSearchCV(estimator, grid, cv=3).fit(X, y)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X))
+    assert ours.predict(X).shape == (80, 1)
+    assert ours.estimate_.method == "bbc"
+
+
+@pytest.mark.parametrize("estimator", [Ridge(), Lasso(), KNeighborsRegressor(), DecisionTreeRegressor(random_state=0)])
+def test_fits_of_one_column_have_the_bits_of_separate_fits(data, estimator):
+    X, _ = data
+    name, values = next(
+        (p, v)
+        for p, v in {"alpha": [0.1, 1.0, 9.0], "n_neighbors": [1, 3, 5], "max_depth": [1, 2, 3]}.items()
+        if p in estimator.get_params()
+    )
+    y = X[:, :1] + 1
+    shared, separate = (
+        of.SelectCV(estimator, {name: values}, cv=3, drop=False, share=share).fit(X, y).oof_.data
+        for share in ("exact", False)
+    )
+    assert shared.tobytes() == separate.tobytes()
+
+
+def test_one_column_of_classes_stays_a_column_where_it_must(data):
+    X, y = data
+    ours = of.SelectCV(MultiOutputClassifier(LogisticRegression()), {"estimator__C": [0.01, 1.0]}).fit(X, y[:, None])
+    theirs = GridSearchCV(MultiOutputClassifier(LogisticRegression()), {"estimator__C": [0.01, 1.0]}).fit(X, y[:, None])
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+@pytest.mark.parametrize("frames", [pd, pl])
+def test_scorers_get_several_outputs_in_the_frame_that_was_given(data, frames):
+    def error_of_first(estimator, X, y):
+        return -float(np.abs(y["first"].to_numpy() - estimator.predict(X)[:, 0]).mean())
+
+    X, _ = data
+    y = frames.DataFrame({"first": X[:, 0], "second": X[:, 1]})
+    found, expected = searched(X, y, Ridge(), {"alpha": [0.1, 10.0]}, scoring=error_of_first)
+    np.testing.assert_allclose(found, expected)
 
 
 def test_columns_by_name(data):
@@ -202,7 +281,7 @@ def test_copies_and_settings(data):
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
     assert again.estimate_.value == search.estimate_.value
     assert not hasattr(clone(search), "oof_")
-    assert clone(search).get_params()["grid"] == GRID
+    assert clone(search).get_params()["param_grid"] == clone(search).param_grid == GRID
     changed = clone(search).set_params(estimator__fit_intercept=False, grid={"C": [5.0]}).fit(X, y)
     assert changed.best_params_ == {"C": 5.0}
     assert changed.best_estimator_.intercept_.tolist() == [0.0]

@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, LeaveOneOut, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, LeaveOneOut, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
@@ -46,6 +47,22 @@ def test_how_many_configurations_halving_keeps(options, fitted):
     found = search(search="halving", **options).fit(X, y)
     assert found.n_candidates_ == fitted
     assert found.n_iterations_ == len(fitted) == found.n_splits_
+
+
+def test_halving_has_the_attributes_and_columns_of_scikit_learn():
+    ours = search(search="halving", factor=3).fit(X, y)
+    theirs = HalvingGridSearchCV(TREE, MANY, cv=4, random_state=0).fit(X, y)
+    names = {name for name in vars(theirs) if name.endswith("_") and not name.startswith("_")}
+    assert names <= set(dir(ours))
+    assert ours.n_resources_ == [1, 2, 3, 4]
+    assert ours.n_required_iterations_ == theirs.n_required_iterations_ == 4
+    assert (ours.min_resources_, ours.max_resources_, ours.n_possible_iterations_) == (1, 4, 4)
+    assert ours.n_remaining_candidates_ == 1
+    table = ours.cv_results_
+    assert list(table)[:2] == list(theirs.cv_results_)[:2] == ["iter", "n_resources"]
+    assert [int((table["iter"] >= i).sum()) for i in range(4)] == ours.n_candidates_
+    assert table["n_resources"][ours.best_index_] == 4
+    assert not hasattr(ours.set_params(search="grid", factor=None).fit(X, y), "n_resources_")
 
 
 def test_the_number_of_draws_is_left_to_halving():
@@ -218,6 +235,6 @@ def test_columns_that_gridsearchcv_lacks_come_only_where_they_say_something():
     theirs = GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=3).fit(X, y).cv_results_
     assert search({"max_depth": [1, 2]}, cv=3, drop=False).fit(X, y).cv_results_.keys() == theirs.keys()
     halved = search({"max_depth": [1, 2]}, cv=3, search="halving").fit(X, y).cv_results_
-    assert halved.keys() - theirs.keys() == {"state"}
+    assert halved.keys() - theirs.keys() == {"state", "iter", "n_resources"}
     named = of.SelectCV({"one": TREE, "two": TREE}, cv=3, drop=False).fit(X, y).cv_results_
     assert list(named["config"]) == ["one", "two"]

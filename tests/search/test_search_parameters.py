@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import randint, uniform
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -18,6 +19,7 @@ import outfold as of
 X, y = make_classification(60, 4, random_state=0)
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3, 4], "min_samples_leaf": [1, 2, 3, 4]}
+SEARCHES = of.RandomizedSelectCV, RandomizedSearchCV
 # Where a default has another meaning here: searches repeat exactly, and halving keeps one in two.
 OWN_DEFAULTS = {"random_state", "factor"}
 
@@ -96,7 +98,46 @@ def test_ten_configurations_are_drawn_as_in_scikit_learn(search):
     assert ours == theirs
 
 
+@pytest.mark.parametrize("space", [GRID, {"max_depth": randint(1, 100), "ccp_alpha": uniform(0, 0.1)}])
+def test_a_random_state_draws_what_it_draws_in_scikit_learn(space):
+    states = np.random.RandomState(3), np.random.RandomState(3)
+    searches = [s(TREE, space, n_iter=4, random_state=r, cv=2) for s, r in zip(SEARCHES, states, strict=True)]
+    for _ in range(2):  # the state goes on, so the second fit draws others
+        ours, theirs = (s.fit(X, y).cv_results_["params"] for s in searches)
+        assert ours == theirs
+    assert states[0].randint(1000) == states[1].randint(1000)
+
+
+def test_a_random_state_draws_named_configurations():
+    named = {f"tree {depth}": DecisionTreeClassifier(max_depth=depth) for depth in range(1, 9)}
+    first, second = (
+        of.SelectCV(named, search="random", n_configs=3, random_state=np.random.RandomState(seed), cv=2).fit(X, y)
+        for seed in (0, 0)
+    )
+    assert list(first.cv_results_["config"]) == list(second.cv_results_["config"])
+    assert len(first.cv_results_["config"]) == 3
+
+
+@pytest.mark.parametrize("first", ["grid", "param_grid", "param_distributions"])
+@pytest.mark.parametrize("then", ["grid", "param_grid", "param_distributions"])
+def test_a_grid_that_is_set_takes_the_place_of_another(first, then):
+    search = of.SelectCV(TREE, **{first: GRID}).set_params(**{then: {"max_depth": [2]}})
+    search.set_params(n_configs=None)  # leaves the grid as it is
+    assert [getattr(search, name) for name in {first, then}].count(None) == (first != then)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a random search draws fewer than 10
+        assert search.fit(X, y).cv_results_["params"] == [{"max_depth": 2}]
+
+
+def test_a_name_that_does_not_exist_leaves_the_grid():
+    search = of.RandomizedSelectCV(TREE, GRID)
+    with pytest.raises(ValueError, match="Invalid parameter 'param_grid'"):
+        search.set_params(param_grid={"max_depth": [2]})
+    assert search.param_distributions == GRID
+
+
 def test_a_grid_by_position_is_a_grid():
+    assert of.SelectCV(TREE, GRID).param_grid is GRID
     assert len(of.SelectCV(TREE, GRID).fit(X, y).cv_results_["params"]) == 16
 
 

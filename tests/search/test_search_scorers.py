@@ -32,12 +32,13 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import outfold as of
+from extras import pd
 from internals import without_positive
 from outfold import metrics
 from outfold.exceptions import InputError
@@ -493,3 +494,84 @@ def test_classes_that_are_text_have_no_errors_of_numbers():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(InputError, match="neg_mean_absolute_error is for regression tasks"):
         of.SelectCV(LogisticRegression(), C_GRID, scoring="neg_mean_absolute_error").fit(X, np.array(list("abc"))[y])
+
+
+class HalfScore(LogisticRegression):
+    """A classifier whose score is not accuracy."""
+
+    def score(self, X, y, sample_weight=None):
+        return super().score(X, y, sample_weight) / 2
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), RadiusNeighborsClassifier(radius=9.0), HalfScore()])
+def test_none_among_several_is_the_own_score(data, estimator):
+    grid = C_GRID if hasattr(estimator, "C") else {"weights": ["uniform", "distance"]}
+    options = {"scoring": {"own": None, "f1": "f1"}, "refit": "own"}
+    ours, theirs = both(estimator, grid, *data, cv=CV, **options)
+    assert_same_scores(ours, theirs, ["own", "f1"])
+    assert ours.score(*data) == theirs.score(*data)
+
+
+class Doubled(type(get_scorer("accuracy"))):
+    """A scorer of a class of its own."""
+
+    def __call__(self, estimator, X, y_true, **params):
+        return 2 * super().__call__(estimator, X, y_true, **params) + float(X[0, 0])
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_scorers_of_a_class_of_their_own_score_as_they_do(data, few_draws, several):
+    scorer = Doubled(accuracy_score, 1, {}, "predict")
+    options = {"scoring": {"own": scorer, "auc": "roc_auc"}, "refit": "own"} if several else {"scoring": scorer}
+    ours, theirs = both(LogisticRegression(), C_GRID, *data, cv=CV, **options)
+    assert_same_scores(ours, theirs, ["own", "auc"] if several else ["score"])
+    assert ours.score(*data) == theirs.score(*data)
+
+
+# -- functions of a series of labels --------------------------------------------------------------------
+
+CASES = np.random.default_rng(0).uniform(size=442)
+
+
+def spread_of_series(y, predicted):
+    return float(np.sqrt(np.mean((y - predicted) ** 2)) / y.std())  # a series divides by n - 1
+
+
+SERIES = {
+    "index": lambda y, predicted: float(np.average((y - predicted) ** 2, weights=CASES[y.index - 1000])),
+    "method": lambda y, predicted: float(np.abs(y.to_numpy() - predicted).mean()),
+    "meaning": spread_of_series,
+}
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_functions_get_the_series_that_was_given(name):
+    X, y = load_diabetes(return_X_y=True)
+    y = pd.Series(y, index=np.arange(1000, 1442))
+    scoring = make_scorer(SERIES[name], greater_is_better=False)
+    ours, theirs = both(Ridge(), {"alpha": [0.1, 10.0]}, X, y, scoring=scoring, cv=KFold(5))
+    assert_same_scores(ours, theirs)
+    assert ours.estimate_.method == "bbc_f"  # a draw of samples has no series
+
+
+def test_functions_that_need_no_series_are_corrected_by_drawing_samples(data, few_draws):
+    X, y = data
+    labels = pd.Series(np.array(["no", "yes"])[y])
+    scoring = make_scorer(
+        lambda y, predicted, pos_label: float(np.mean((y == pos_label) & (predicted == pos_label))), pos_label="no"
+    )
+    ours, theirs = both(LogisticRegression(), C_GRID, X, labels, scoring=scoring)
+    assert_same_scores(ours, theirs)
+    assert ours.estimate_.method == "bbc"
+    assert ours.oof_.target.classes[-1] == "no"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_function_of_a_series_that_raises_gives_the_error_score(data):
+    def fails(y, predicted):
+        raise RuntimeError("no luck today")
+
+    X, y = data
+    ours, theirs = both(LogisticRegression(), C_GRID, X, pd.Series(y), scoring=make_scorer(fails), error_score=-1.0)
+    assert_same_scores(ours, theirs)
+    assert ours.best_score_ == -1.0

@@ -11,7 +11,7 @@ import numpy as np
 from ..arguments import check_count, is_whole_number
 from ..docstrings import fill_with
 from ..exceptions import InputError, got, invalid
-from .splitting import Splits, Splitter, group_codes
+from .splitting import GIVEN_SPLITS, Splits, Splitter, group_codes
 from .target import Target, encode
 
 Kind = Literal["kfold", "loo", "holdout", "three_way", "bootstrap", "blocked", "custom", "given"]
@@ -297,7 +297,7 @@ class Plan:
     def cv_name(self) -> str:
         """What to call the splitter: its text if that is short and shows no address, else its class."""
         if isinstance(self.cv, list) or _LIST_OF_SPLITS in (type(self.cv).__name__, self.cv):
-            return "given splits"  # its text would hold every row of every split
+            return GIVEN_SPLITS  # its text would hold every row of every split
         text = str(self.cv)
         return text if len(text) < 60 and " object at 0x" not in text else type(self.cv).__name__
 

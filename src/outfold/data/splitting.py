@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Train = dict[tuple[int, int], NDArray[np.intp]]
 
 NOT_HELD_OUT = -1
+# What a list of (train, test) positions is called in a plan.
+GIVEN_SPLITS = "given splits"
 # Streams of one seed are told apart by the first word of their spawn key; fits use (repeat, fold).
 _SPLIT_STREAM = 0x0F01D
 # A repeat that no plan has: the stream that draws the test part.
@@ -135,7 +137,8 @@ class Splitter:
         if plan.groups is True and groups is None:
             problem = "the plan keeps groups together but no groups were given"
             raise InputError(problem, remedy="Pass `groups=...` or use `Plan(groups='auto')`.")
-        self.given_groups, self.cv_name = groups, plan.cv_name
+        self.given_groups = groups
+        self.cv_name = "the list of splits" if plan.cv_name == GIVEN_SPLITS else plan.cv_name
         self.strata = self._strata(plan)
         self.plan = replace(plan, stratify=self.strata is not None, groups=self.groups is not None)
 
@@ -398,7 +401,8 @@ class Splitter:
                 problem = f"{self.cv_name} names a sample twice in one test part"
                 raise InputError(problem, remedy="Give each position once.")
             if np.intersect1d(train_rows, test_rows).size:
-                raise InputError(f"{self.cv_name} puts samples into training and test part of the same split.")
+                problem = f"{self.cv_name} puts samples into training and test part of the same split"
+                raise InputError(problem, remedy="Take the test samples out of the training part.")
         if not pairs:
             raise InputError(f"{self.cv_name} gives no split for {self.n} samples.")
         columns: list[NDArray[Any]] = []

@@ -359,7 +359,8 @@ def refit_one(
         needed = f"the configuration {selected!r} has other parameters than the one the predictions came from"
         raise invalid(None, needed)
     made = _given_samples(oof, X)
-    features, labels = as_features(X, made.get("n_samples", oof.n_samples)), None if y is None else as_given(y)
+    features = as_features(X, made.get("n_samples", oof.n_samples))
+    labels = None if y is None else as_given(y, column=oof.target.classes is None)
     for what, values, key in () if same_data else (("X", features, "data"), ("y", labels, "labels")):
         values = as_labels(values) if key == "labels" else values
         if key in made and made[key] != digest(values):

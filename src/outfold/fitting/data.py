@@ -118,9 +118,17 @@ def as_features(X: Any, n: int) -> Any:
     return X
 
 
-def as_given(y: Any) -> Any:
-    """Labels for the estimators: in the container that the user gave, as scikit-learn's searches do, or in an array."""
-    return y if isinstance(y, list) or (hasattr(y, "iloc") and getattr(y, "ndim", 0) == 1) else as_labels(y)
+def as_given(y: Any, column: bool = True) -> Any:
+    """Labels for the estimators: in the container that the user gave, as scikit-learn's searches do, or in an array.
+
+    `column` keeps a single column as a column, for some regressors need one; classifiers warn of it.
+    """
+    if isinstance(y, list) or (hasattr(y, "iloc") and getattr(y, "ndim", 0) == 1):
+        return y
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if hasattr(y, "tocsr") or len(shape) < 2 or (shape[1] == 1 and not column):
+        return as_labels(y)
+    return y if is_frame(y) else np.asarray(y)
 
 
 def as_labels(y: Any) -> Any:

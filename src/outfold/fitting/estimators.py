@@ -93,6 +93,16 @@ def said_type(estimator: Any) -> str | None:
     return said
 
 
+def wants_columns(estimator: Any) -> bool:
+    """Whether an estimator takes labels in columns only, as those that fit a model for each output."""
+    from sklearn.utils import get_tags
+
+    try:
+        return not get_tags(estimator).target_tags.single_output
+    except AttributeError:  # it has no tags of scikit-learn
+        return False
+
+
 def offers(estimator: Any, method: str) -> bool:
     """Whether an estimator has a method, or will have it once it is fitted.
 
@@ -221,7 +231,7 @@ def _plain_names(kind: Any) -> tuple[str, ...] | None:
     base: Any = BaseEstimator
     if not issubclass(kind, base) or kind.__sklearn_clone__ is not base.__sklearn_clone__:
         return None
-    if kind._get_param_names.__func__ is not base._get_param_names.__func__:
+    if getattr(kind._get_param_names, "__func__", None) is not base._get_param_names.__func__:
         return None
     own = kind.get_params is base.get_params
     return tuple(kind._get_param_names()) if own or _is_composed(kind) else None

@@ -195,8 +195,9 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Sto
         if not is_whole_number(repeats) or repeats < 1:
             raise invalid("repeats", "must be a whole number from 1, 'auto' or None", got(repeats))
     if plan.kind not in ("kfold", "holdout"):
-        needed, remedy = "needs a plan that can draw another partition", "Use `Plan(folds=10)`, or leave `repeats` out."
-        raise invalid("repeats", needed, f"this one is {plan}", remedy)
+        folds = getattr(plan.cv, "n_splits", 10)
+        remedy = f"Use `Plan(folds={folds})`, or leave `repeats` out."
+        raise invalid("repeats", "needs a plan that can draw another partition", f"this one is {plan}", remedy)
     if repeats != AUTO:
         return replace(plan, repeats=int(repeats)), None, None
     from ..stability import as_stop
@@ -452,7 +453,8 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
     scored = options.scorers or options.rescue
     score_params = None if scored is None else scored.params
     pairwise = is_pairwise(configs, features)
-    samples = Samples(features, None if y is None else as_given(y), options.fit_params, score_params, pairwise)
+    labels = None if y is None else as_given(y, column=target.classes is None)
+    samples = Samples(features, labels, options.fit_params, score_params, pairwise)
     _check_weights(samples)
     repeats = None if options.max_repeats is None else OpenRepeats(options, target)
     splits = options.plan.split(target, options.groups, options.rng) if repeats is None else repeats.first(1)
@@ -464,7 +466,9 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
     if options.share is not False and not looked_at and not pairwise:
         from .sharing.executor import SharingExecutor  # here, so that nothing of it is loaded where nothing is shared
 
-        executor = SharingExecutor.planned(configs, templates, options, pool)
+        # BLAS rounds a product with a column otherwise than one with a vector, which is what families take.
+        families = labels is None or np.ndim(labels) < 2
+        executor = SharingExecutor.planned(configs, templates, options, pool, families)
     if options.seeds > 1:
         from .seed_averaging import SeedAveraging  # here, so that it is loaded only where there are several seeds
 

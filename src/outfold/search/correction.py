@@ -13,7 +13,7 @@ from ..metrics import LiveScore, Metric, MetricLike, get
 from ..metrics._cell_scores import cell_scores
 from ..select import Rule
 from .cv_results import FromResults
-from .scorers import OWN_SCORE, Scorers
+from .scorers import Scorers
 from .stored_model import FunctionScorer
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ class Correction(NamedTuple):
 
     def calls_functions(self, oof: Predictions) -> bool:
         """Whether the estimate calls functions of the user, which may take long."""
-        return bool(self.scorers.functions) or isinstance(self.rule, FromResults) or self.metric(oof).looped
+        functions = self.scorers.functions or self.scorers.own_functions
+        return bool(functions) or isinstance(self.rule, FromResults) or self.metric(oof).looped
 
     def estimate(self, oof: Predictions) -> Estimate:
         """The estimate of the selected configuration, by the best method that the score allows."""
@@ -64,12 +65,13 @@ class Correction(NamedTuple):
     def _stored(self, oof: Predictions, name: str) -> MetricLike | None:
         """The metric of stored predictions that gives the models' scores in every fold; None if there is none."""
         asked = self.scorers.given[name]
-        if self.kind is None or (asked is not None and name not in self.scorers.functions):
+        if self.kind is None or isinstance(asked, str):
             return None
-        found: MetricLike = OWN_SCORE[self.kind]
-        if asked is not None:
-            found = FunctionScorer(asked, self.response).metric()
         try:
+            if name in self.scorers.functions:
+                found: MetricLike = FunctionScorer(asked, self.response).metric()
+            else:
+                found = self.scorers.stored_metric(name, self.kind, oof.target)
             stored = cell_scores(oof, found)
         except InputError:  # it looks at more than the model's answers
             return None

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import select
 from ..data.notes import Note
-from ..data.predictions import Predictions, State
+from ..data.predictions import Predictions
 from ..data.target import encode
 from ..docstrings import fill_common
 from ..exceptions import CollectError, InputError, NoEstimateError, got, invalid
@@ -37,7 +37,7 @@ from .correction import Correction
 from .cv_results import FixedChoice, FromResults, can_select, refuse_incomplete, select_by_rank, selected_index
 from .delegates import delegate, diagram_block, has
 from .failures import failing_where_refused, raise_as_sklearn, warn_of_failures
-from .options import check_options, seed_of_random_state
+from .options import GRID_NAMES, check_options, seed_of_random_state
 from .printing import lines_of_fits
 from .request import FitRequest, Routed, as_rows, checked_labels, plan_of, predicted_kind
 from .scorers import Scorers, needed_response, own_score, read_scoring
@@ -48,11 +48,15 @@ if TYPE_CHECKING:
     from ..reporting import Report
     from ..results import Estimate, Interval
 
-# Attributes that a fit sets.
+# Attributes that a fit sets, and those that it sets for halving only.
+_OF_HALVING = (
+    *("n_iterations_", "n_required_iterations_", "n_possible_iterations_", "n_candidates_", "n_remaining_candidates_"),
+    *("n_resources_", "min_resources_", "max_resources_"),
+)
 _SET_BY_FIT = (
     *("oof_", "cv_results_", "n_splits_", "scorer_", "multimetric_", "selection_", "best_index_", "best_params_"),
     *("best_score_", "best_estimator_", "refit_time_", "feature_names_in_", "_estimate", "_correction"),
-    *("n_iterations_", "n_candidates_"),
+    *_OF_HALVING,
 )
 
 
@@ -67,11 +71,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     Parameters
     ----------
     estimator : estimator or dict of estimators
-        An estimator, whose parameters `grid` varies; or named configurations: what `outfold.grid` returns, or a dict of
+        An estimator, whose parameters `param_grid` varies; or named configurations: what `outfold.grid` returns, or a dict of
         estimators, which may be of different kinds.
-    grid : dict, list of dict, callable or None
+    param_grid : dict, list of dict, callable or None
         Values by parameter, or a list of such dicts, as in GridSearchCV. Distributions of scipy for ``search="random"``. For
         an Optuna sampler, Optuna distributions by parameter, or a function of a trial that returns parameters.
+    grid : dict, list of dict, callable or None
+        A short name for `param_grid`; give one of them.
     search : {"grid", "random", "halving"}, Optuna sampler or Optuna study
         ``"grid"`` tries all configurations. ``"random"`` draws `n_configs` of them without replacement. ``"halving"`` keeps
         the better half (see `factor`) after each fold, of the whole grid or of `n_configs` drawn. An Optuna sampler or study
@@ -116,10 +122,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         Accepted for compatibility with GridSearchCV, without effect.
     return_train_score : bool
         Whether ``cv_results_`` also has the scores of the training samples. Fits are then not shared.
-    param_grid : dict, list of dict or None
-        GridSearchCV's name for `grid`; give one of them.
     param_distributions : dict, list of dict or None
-        RandomizedSearchCV's name for `grid`; it means ``search="random"``.
+        RandomizedSearchCV's name for `param_grid`; it means ``search="random"``.
     n_iter : int or None
         RandomizedSearchCV's name for `n_configs`; it means ``search="random"``.
     factor : float or None
@@ -161,8 +165,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         Whether there are several scorers.
     n_splits_ : int
         Number of splits.
-    n_iterations_, n_candidates_ : int, list of int
-        For ``search="halving"``: the number of folds, and how many configurations were fitted on each.
+    n_iterations_, n_candidates_, n_resources_, ... : int, list of int
+        For ``search="halving"``: those of HalvingGridSearchCV, counted in folds. ``n_candidates_`` says how many configurations
+        were fitted on each fold.
     refit_time_ : float
         Seconds that the fit on all samples took.
     classes_ : array
@@ -189,8 +194,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def __init__(
         self,
         estimator: Any,
-        grid: Any = None,
+        param_grid: Any = None,
         *,
+        grid: Any = None,
         search: Any = "grid",
         n_configs: int | None = None,
         scoring: Any = None,
@@ -207,7 +213,6 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         verbose: int = 0,
         pre_dispatch: Any = "2*n_jobs",
         return_train_score: bool = False,
-        param_grid: Any = None,
         param_distributions: Any = None,
         n_iter: int | None = None,
         factor: float | None = None,
@@ -248,7 +253,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         callbacks = Callbacks.of(self, X, y, params.get("sample_weight"))
         space = None
         if not is_sampler(self.search):
-            space = make_space(self.estimator, self._grid, self._search, self._n_configs, seed)
+            draws = self.random_state if isinstance(self.random_state, np.random.RandomState) else seed
+            space = make_space(self.estimator, self._grid, self._search, self._n_configs, draws)
         configs = Configs({"estimator": self.estimator}) if space is None else space.configs
         request = self._request(X, y, params, seed, configs, scorers)
         try:
@@ -279,7 +285,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         train = bool(self.return_train_score)
         routed = Routed.of(self, params, scorers)
         kind = predicted_kind(configs, y, scorers)
-        scorers = scorers.placed(own_score(configs, kind), kind is None or bool(routed.score))
+        scorers = scorers.placed(own_score(configs, kind), kind is None or bool(routed.score), y)
         target, response, rescue = None, "none", None
         if kind is None and self.seeds > 1:
             needed = "must be 1 for models whose predictions cannot be averaged, such as clusterers"
@@ -344,7 +350,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if self.search == "halving":
             from .halving import Halving  # here: other searches may need no rule at all
 
-            return Halving(factor=self.factor or 2, aggressive=bool(self.aggressive_elimination))
+            return Halving(factor=self._factor, aggressive=bool(self.aggressive_elimination))
         if self.drop is True:
             main = None if callable(self.refit) else request.scorers.main
             if main is None or self.rule not in (None, select.best):
@@ -369,6 +375,25 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             text = "halving dropped configurations on few folds; the estimate corrects for the last ones only."
             notes.append(Note("OF211", text))
         return notes
+
+    def set_params(self, **params: Any) -> SelectCV:
+        """Set parameters of the search or, as ``estimator__C``, of its estimator.
+
+        Parameters
+        ----------
+        **params
+            The parameters. A grid takes the place of one that was given by another name.
+
+        Returns
+        -------
+        SelectCV
+            The search itself.
+        """
+        replaced: dict[str, None] = {}
+        if any(params.get(name) is not None for name in GRID_NAMES):
+            replaced = {name: None for name in GRID_NAMES if getattr(self, name) is not None and name not in params}
+        super().set_params(**params, **replaced)
+        return self
 
     def _reset(self) -> None:
         """Delete what a fit has set."""
@@ -406,8 +431,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if self.verbose > 2:
             print(*lines_of_fits(self.cv_results_, list(scores), self.n_splits_), sep="\n")
         if self.search == "halving":
-            fitted = cv_results.in_order(oof, oof.state) != State.DROPPED
-            self.n_iterations_, self.n_candidates_ = self.n_splits_, fitted.sum(axis=0).tolist()
+            self.cv_results_ = cv_results.halving_columns(oof) | self.cv_results_
+            self.__dict__.update(cv_results.halving_attributes(oof, self._factor))
         self.scorer_ = request.scorers.scorer
         self.multimetric_ = request.scorers.multimetric
         rule = select.as_rule(self._selection_rule(request, space))
@@ -537,7 +562,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     @property
     def _grid(self) -> Any:
-        return next((g for g in (self.grid, self.param_grid, self.param_distributions) if g is not None), None)
+        return next((g for g in (getattr(self, name) for name in GRID_NAMES) if g is not None), None)
 
     @property
     def _search(self) -> Any:
@@ -550,6 +575,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         given = (self.n_configs, self.n_iter, None if self.n_candidates == "exhaust" else self.n_candidates)
         found: int | None = next((n for n in given if n is not None), None)
         return 10 if found is None and self.n_candidates == "exhaust" and has_distributions(self._grid) else found
+
+    @property
+    def _factor(self) -> float:
+        return self.factor or 2
 
     def _prototype(self) -> Any:
         """The estimator whose kind, methods and metadata requests count for all configurations."""
@@ -566,6 +595,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags, tags.regressor_tags = deepcopy(inner.classifier_tags), deepcopy(inner.regressor_tags)
         tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
+        tags.target_tags.multi_output = inner.target_tags.multi_output
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:

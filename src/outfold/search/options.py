@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
+from itertools import combinations
 from numbers import Real
 from typing import Any
 
@@ -13,7 +15,8 @@ from ..exceptions import InputError, got, invalid
 from ..fitting.estimators import check_estimator
 from .space import is_sampler
 
-_SAME_THING = (("grid", "param_grid"), ("grid", "param_distributions"), ("param_grid", "param_distributions"))
+# The names by which the values to try may be given.
+GRID_NAMES = ("grid", "param_grid", "param_distributions")
 _SAME_NUMBER = (("n_configs", "n_iter"), ("n_configs", "n_candidates"), ("n_iter", "n_candidates"))
 # Folds are what halving deals out here, so amounts of another resource mean nothing: only these values are taken.
 _RESOURCES = {"resource": ("n_samples",), "max_resources": ("auto",), "min_resources": ("exhaust", "smallest")}
@@ -23,7 +26,7 @@ def check_options(search: Any) -> None:
     """Refuse options of a search that contradict each other or mean nothing."""
     estimator, sampler = search._prototype(), is_sampler(search.search)
     check_estimator(estimator, None)
-    for one, other in (*_SAME_THING, *_SAME_NUMBER):
+    for one, other in (*combinations(GRID_NAMES, 2), *_SAME_NUMBER):
         if _is_given(search, one) and _is_given(search, other):
             raise InputError(f"`{one}` and `{other}` are two names for one thing.", remedy="Give one of them.")
     if sampler and isinstance(search.estimator, Mapping):
@@ -84,6 +87,6 @@ def seed_of_random_state(random_state: Any) -> int:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if is_whole_number(random_state) and random_state >= 0:
         return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):  # a copy, so that the search draws what scikit-learn's draws
+        return int(deepcopy(random_state).randint(2**31 - 1))
     raise invalid("random_state", "must be a whole number from 0, or None to draw one", got(random_state))

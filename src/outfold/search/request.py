@@ -23,7 +23,7 @@ from ..data.plan import Plan
 from ..data.target import Target
 from ..exceptions import InputError
 from ..fitting.configs import Configs
-from ..fitting.estimators import one_of_each, said_type
+from ..fitting.estimators import one_of_each, said_type, wants_columns
 from ..fitting.live import LiveScoring
 from ..fitting.predict import ModelKind, kind_of
 from ..metrics import LiveScore, Metric, MetricLike, get
@@ -136,7 +136,7 @@ def predicted_kind(configs: Configs, y: Any, scorers: Scorers) -> ModelKind | No
         return "classification" if set(np.unique(np.asarray(y))) <= {-1, 1} and said == {"outlier_detector"} else None
     if not said <= {"classifier", "regressor"} and not all(hasattr(e, "predict") for e in some.values()):
         return None
-    if _is_one_class(y) and "classifier" in said:
+    if "classifier" in said and (_is_one_class(y) or any(map(wants_columns, some.values()))):
         return None
     try:
         asked = None if said <= {"classifier", "regressor"} or _has_records(y) else told_kind(scorers)
@@ -197,17 +197,17 @@ def as_rows(values: Any) -> Any:
 
 
 def checked_labels(y: Any, estimator: Any) -> Any:
-    """Labels of one column in one dimension; refusals use the words that scikit-learn's estimator checks look for."""
+    """Classes of one column in one dimension; refusals use the words that scikit-learn's estimator checks look for."""
     if y is None:
         if said_type(estimator) in ("classifier", "regressor"):
             raise InputError("This SelectCV estimator requires y to be passed, but the target y is None.")
         return None
-    if _has_records(y) or not _is_one_column(y):
+    if _has_records(y) or not _is_one_column(y) or wants_columns(estimator):
         return y
-    y = column_or_1d(y, warn=True) if np.asarray(y).ndim == 2 else y
     if len(y) < 2:
         n = formatting.count(len(y), "sample")
-        raise InputError(f"a search needs samples to hold out and to fit on; there is {n}.")
-    if said_type(estimator) == "classifier":
+        raise InputError(f"a search needs samples to hold out and to fit on; got {n}.")
+    if said_type(estimator) == "classifier":  # a regressor may need a column, or predict one
+        y = column_or_1d(y, warn=True) if np.asarray(y).ndim == 2 else y
         check_classification_targets(y)
     return y

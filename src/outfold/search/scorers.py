@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,14 +60,24 @@ class Scorers:
 
     @property
     def functions(self) -> list[str]:
-        """The scorers that are plain functions of (estimator, X, y)."""
-        return [n for n, asked in self.given.items() if callable(asked) and not hasattr(asked, "_score_func")]
+        """The scorers that are plain functions of (estimator, X, y), or score in a way of their own."""
+        return [n for n, asked in self.given.items() if callable(asked) and not _is_made(asked)]
 
-    def placed(self, own: str | None, all_live: bool) -> Scorers:
-        """The same, told which need the fitted models: functions, an own score that is not the metric `own`, or all."""
+    @property
+    def own_functions(self) -> list[str]:
+        """The scorers that make_scorer made of functions which scikit-learn does not have."""
+        return [n for n, asked in self.given.items() if _is_made(asked) and not _is_of_sklearn(asked)]
+
+    def placed(self, own: str | None, all_live: bool, y: Any) -> Scorers:
+        """The same, told which need the fitted models: functions, an own score that is not the metric `own`, or all.
+
+        Functions of labels do so if `y` is a series of pandas: they may use its methods and its index.
+        """
         found = set(self.given) if all_live else set(self.functions)
         if own is None:
             found |= {name for name, asked in self.given.items() if asked is None}
+        if hasattr(y, "iloc"):
+            found |= set(self.own_functions)
         return replace(self, live=frozenset(found))
 
     def scoring_live(self, params: Mapping[str, Any], train: bool, error_score: Any) -> LiveScoring | None:
@@ -87,8 +98,9 @@ class Scorers:
     def positive(self, target: Target) -> Any:
         """The label that the scorer which selects takes as positive, or the first that takes one; None for none."""
         first = [] if self.main is None else [self.main]
+        of_models = self.live - set(self.own_functions)
         found = [
-            positive_class(self.scorers[name], target) for name in (*first, *self.scorers) if name not in self.live
+            positive_class(self.scorers[name], target) for name in (*first, *self.scorers) if name not in of_models
         ]
         position = next((p for p in found if p is not None), None)
         return None if position is None or target.classes is None else target.classes[position]
@@ -102,9 +114,10 @@ class Scorers:
         """One scorer as a metric: by name where a fast one is the same."""
         if name in self.live or kind is None or target is None:
             return LiveScore(name)
-        return self._stored_metric(name, kind, target)
+        return self.stored_metric(name, kind, target)
 
-    def _stored_metric(self, name: str, kind: str, target: Target) -> MetricLike:
+    def stored_metric(self, name: str, kind: str, target: Target) -> MetricLike:
+        """One scorer as a metric of stored predictions."""
         asked, scorer = self.given[name], self.scorers[name]
         if asked is None:
             return OWN_SCORE[kind]
@@ -182,7 +195,7 @@ def read_scoring(scoring: Any, refit: Any, estimator: Any, raises: bool = False)
     if not scoring or not all(isinstance(name, str) for name in scoring):
         needed = "must name each scorer by text, such as {'auc': 'roc_auc'}"
         raise invalid("scoring", needed, got(scoring))
-    scorers = {name: _scorer(s) for name, s in scoring.items()}
+    scorers = {name: check_scoring(estimator) if s is None else _scorer(s) for name, s in scoring.items()}
     return Scorers(dict(scoring), scorers, _main(refit, scoring), _together(scorers, raises), True)
 
 
@@ -226,6 +239,19 @@ def told_kind(scorers: Scorers) -> ModelKind | None:
             if tasks == {"regression"}:
                 return "regression"
     return None
+
+
+def _is_made(scorer: Any) -> bool:
+    """Whether this is a scorer of make_scorer; a class derived from it may score differently."""
+    return hasattr(scorer, "_score_func") and type(scorer).__module__.startswith("sklearn.")
+
+
+def _is_of_sklearn(scorer: Any) -> bool:
+    """Whether the function behind a scorer is one of scikit-learn, which takes labels in any container."""
+    function = scorer._score_func
+    while isinstance(function, partial):
+        function = function.func
+    return str(getattr(function, "__module__", "")).startswith("sklearn.")
 
 
 def _main(refit: Any, scoring: Mapping[str, Any]) -> str | None:

@@ -34,7 +34,9 @@ class Space(NamedTuple):
     named: bool = False  # the configurations were given by name
 
 
-def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, seed: int) -> Space:
+def make_space(
+    estimator: Any, grid: Any, search: str, n_configs: int | None, seed: int | np.random.RandomState
+) -> Space:
     """All configurations of a grid, or `n_configs` of them drawn at random without replacement."""
     if search == "grid" and n_configs is not None:
         given = "`n_configs` is for `search='random'`, 'halving' or a sampler"
@@ -48,14 +50,15 @@ def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, se
     return _name_all(estimator, _all_of(grid, search) if n_configs is None else _some_of(grid, n_configs, seed))
 
 
-def _named(given: Mapping[str, Any], grid: Any, n_configs: int | None, seed: int) -> Space:
+def _named(given: Mapping[str, Any], grid: Any, n_configs: int | None, seed: int | np.random.RandomState) -> Space:
     if grid is not None:
         raise InputError("named configurations take no `grid`.", remedy="Give a grid with one estimator, or no grid.")
     configs = as_configs(given)
     names = list(configs)
     if n_configs is not None:
         n_configs = _at_most(n_configs, len(names))
-        picked = np.random.default_rng(seed).choice(len(names), n_configs, replace=False)
+        rng = seed if isinstance(seed, np.random.RandomState) else np.random.default_rng(seed)
+        picked = rng.choice(len(names), n_configs, replace=False)
         names = [names[i] for i in np.sort(picked)]
     params = configs.params
     chosen = Configs({name: configs[name] for name in names}, {name: params[name] for name in names})
@@ -79,7 +82,7 @@ def _all_of(grid: Any, search: str) -> list[dict[str, Any]]:
     return found
 
 
-def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
+def _some_of(grid: Any, n_configs: int, seed: int | np.random.RandomState) -> list[dict[str, Any]]:
     from sklearn.model_selection import ParameterGrid, ParameterSampler
 
     parts = [grid or {}] if grid is None or isinstance(grid, Mapping) else list(grid)

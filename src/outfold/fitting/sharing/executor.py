@@ -81,11 +81,17 @@ class SharingExecutor(Executor):
 
     @classmethod
     def planned(
-        cls, configs: Configs, templates: Sequence[EstimatorTemplate], options: Options, pool: Pool
+        cls,
+        configs: Configs,
+        templates: Sequence[EstimatorTemplate],
+        options: Options,
+        pool: Pool,
+        families: bool = True,
     ) -> SharingExecutor:
-        """The executor for these configurations."""
+        """The executor for these configurations; without `families`, only steps of pipelines are shared."""
         assert options.share is not False
         plan = make_plan(list(configs.values()), options.share, options.fit_params)
+        plan = plan if families else plan.without(plan.groups)
         return cls(_Plan(templates, plan, options.share, pool, SharingCounts()), options.share_check)
 
     def __getstate__(self) -> dict[str, Any]:
