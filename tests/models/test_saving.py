@@ -171,6 +171,15 @@ def test_arrays_that_say_they_are_larger_than_their_bytes_get_no_room(own):
         of.load_model(own.folder)
 
 
+def test_files_that_unpack_to_far_more_than_a_model_are_not_unpacked(own):
+    path = own.folder / "model.skops"
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as forged, forged.open("more.bin", "w") as part:
+        for _ in range(300):
+            part.write(bytes(2**20))
+    with pytest.raises(FileError, match=r"it would unpack to 3\d\d,\d{3},\d{3} bytes"):
+        of.load_model(own.folder)
+
+
 def test_missing_files_are_clear_errors(own, tmp_path_factory):
     with pytest.raises(FileError, match=r"there is no model\.json"):
         of.load_model(tmp_path_factory.mktemp("empty"))

@@ -26,6 +26,8 @@ OTHERS = frozenset(
 )
 # Modules that are no part of a model, and that do something when they are imported.
 _NOT_MODELS = {"tests", "test", "conftest", "__main__", "setup"}
+# A file may unpack to this many bytes, or to this many times its size: models pack some ten times, zeros a thousand times.
+_ALWAYS_READ, _MOST_PACKED = 256 * 2**20, 200
 
 
 def skops_io() -> Any:
@@ -60,7 +62,7 @@ def untrusted_types(path: Path) -> list[str]:
     if not path.is_file():
         raise FileError(f"there is no file {path}.")
     try:
-        _check_arrays(path)
+        _check_sizes(path)
         return list(io.get_untrusted_types(file=path))
     except OSError as error:
         raise FileError(f"{path} cannot be read ({error.strerror or error}).") from error
@@ -68,9 +70,12 @@ def untrusted_types(path: Path) -> list[str]:
         raise FileError(f"{path} is damaged, or no file of skops ({type(error).__name__}: {error}).") from error
 
 
-def _check_arrays(path: Path) -> None:
-    """Refuse arrays that say they are larger than the bytes they come with, before anything makes room for them."""
+def _check_sizes(path: Path) -> None:
+    """Refuse a file that unpacks to far more than a model does, and arrays that say they are larger than their bytes."""
     with zipfile.ZipFile(path) as parts:
+        unpacked = sum(part.file_size for part in parts.infolist())
+        if unpacked > max(_ALWAYS_READ, _MOST_PACKED * path.stat().st_size):
+            raise ValueError(f"it would unpack to {unpacked:,} bytes")
         for part in parts.infolist():
             if part.filename.endswith(".npy"):
                 with parts.open(part) as file:
