@@ -644,9 +644,15 @@ def test_ctrl_c_while_a_command_loads_is_one_line(capsys, monkeypatch):
 
     monkeypatch.setattr("outfold.cli.build_parser", interrupted)
     assert call(capsys, "demo") == (130, "", "interrupted\n")
-    # What takes long to load is loaded where Ctrl-C is looked for.
-    code = "import sys, outfold.cli; sys.exit('numpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    # What takes long to load is loaded where Ctrl-C is looked for; half loaded, NumPy cannot be imported again.
+    code = (
+        "import sys\n"
+        "from outfold import cli\n"
+        "def stop(): raise KeyboardInterrupt\n"
+        "cli.build_parser = stop\n"
+        "sys.exit(cli.main(['demo']) + ('numpy' in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 130
 
 
 def test_as_a_process(oof_file):

@@ -119,7 +119,10 @@ def _close_output() -> None:
 
 
 def _say(text: str, code: int) -> int:
-    from ..formatting import clean
+    if not (text.isascii() and text.isprintable()):
+        # Not for "interrupted": after Ctrl-C during an import, NumPy may be half loaded and cannot be imported again.
+        from ..formatting import clean
 
-    print(clean(text), file=sys.stderr)
+        text = clean(text)
+    print(text, file=sys.stderr)
     return code
