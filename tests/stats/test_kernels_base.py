@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -153,6 +154,18 @@ def test_missing_numba_falls_back(monkeypatch):
         assert compiling.load("lanes") is None
     finally:
         compiling.load.cache_clear()
+
+
+def test_other_threads_may_import_while_threads_are_limited(monkeypatch):
+    class Name(str):
+        def startswith(self, *args):
+            modules[f"imported_{len(modules)}"] = None
+            return super().startswith(*args)
+
+    modules = {Name("first"): None, Name("second"): None}
+    monkeypatch.setattr(compiling, "sys", SimpleNamespace(modules=modules))
+    with compiling.limit_threads("blas"):
+        assert len(modules) == 4
 
 
 def test_metrics_import_nothing_heavy():

@@ -108,5 +108,5 @@ def limit_threads(library: Literal["blas", "openmp"], n: int = 1) -> Any:
     import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
     import threadpoolctl  # noqa: F401
 
-    n_foreign = sum(not name.startswith(_OWN) for name in sys.modules)
+    n_foreign = sum(not name.startswith(_OWN) for name in tuple(sys.modules))  # another thread may import
     return _thread_pools(n_foreign).limit(limits=n, user_api=library)
