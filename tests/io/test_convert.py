@@ -595,6 +595,14 @@ def test_files_are_read_back_without_arguments(tmp_path, metric, ending):
     assert_same(read(path), oof)
 
 
+@pytest.mark.parametrize("ending", [".CSV", ".CSV.GZ"])
+def test_endings_in_capitals(tmp_path, ending):
+    path, text = tmp_path / f"X{ending}", b"sample,label,prediction\n1,0,0.25\n2,1,0.75\n"
+    # The head of a compressed file has its time, here two semicolons and the end of a line.
+    path.write_bytes(gzip.compress(text, mtime=0x0A3B3B) if ending.endswith("GZ") else text)
+    assert read(path).data[0, 0].tolist() == [0.25, 0.75]
+
+
 def test_text_in_files(tmp_path):
     y = ["NA", "null", "NA", "null"]
     oof = from_arrays(y, ["NA", "NA", "null", "null"], samples=["a", "b", "c", "d"], configs="None")

@@ -257,7 +257,7 @@ def _not_commas(path: Path) -> str | None:
     """What separates the names in the first line of a .csv file that has no comma."""
     if not path.name.lower().endswith((".csv", ".csv.gz")):
         return None
-    opener: Any = gzip.open if path.suffix == ".gz" else open
+    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with opener(path, "rt", errors="replace") as lines:
             header = lines.readline()
