@@ -155,6 +155,18 @@ def test_a_search_that_cannot_go_on_leaves_the_folder_as_it_was(frame, tmp_path,
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
+def test_the_folder_may_vanish_during_a_search(frame, tmp_path, monkeypatch):
+    run_on(frame, tmp_path)
+
+    def vanish(*args, store, **options):
+        store.unlink()
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(run, "collect", vanish)
+    with pytest.raises(OSError, match="the disk is gone"):
+        run_on(frame, tmp_path)
+
+
 def test_a_test_part_is_scored_once(frame, tmp_path):
     found = run_on(frame, tmp_path, test=0.3)
     oof = of.load(tmp_path / "out" / "run.oof")

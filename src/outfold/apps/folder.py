@@ -86,7 +86,7 @@ class RunFolder:
 
 def is_same(one: Path, other: Path) -> bool:
     """Whether two files have the same content."""
-    return other.is_file() and filecmp.cmp(one, other, shallow=False)
+    return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
 def known_ledger(path: Path) -> tuple[Mapping[str, Any], ...]:

@@ -271,9 +271,9 @@ class _Search:
             live.end("failed")
             if isinstance(error, StoreMismatchError):
                 error.remedy = f"Use another `out`, or delete the folder {self.folder.path} to start anew."
-            fitted = not (isinstance(error, StoreMismatchError) or is_same(self.store, self.folder / ANSWER))
-            if copied and not fitted:
-                self.store.unlink()
+            # A copy to which no fit was added says that a search began which did not.
+            if copied and (isinstance(error, StoreMismatchError) or is_same(self.store, self.folder / ANSWER)):
+                self.store.unlink(missing_ok=True)
             raise
         live.search_ended(self.answer_time.expected)
         return found
