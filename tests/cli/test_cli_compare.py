@@ -234,6 +234,24 @@ def test_compare_of_a_file_with_itself(capsys, file):
     assert "suffixes" not in err
 
 
+def test_the_folder_of_a_run_is_the_file_with_its_predictions(capsys, artifact, tmp_path):
+    for folder in ("new", "old"):
+        (tmp_path / folder).mkdir()
+        artifact.save(tmp_path / folder / "run.oof")
+    new = tmp_path / "new"
+    for file, other in ((new, new / "run.oof"), (new, f"{new}/"), (new / "run.oof", new)):
+        code, _, err = call(capsys, "compare", file, "--with", other, "good", "good")
+        assert (code, "of the same file" in err) == (2, True)
+    out = call(capsys, "compare", f"{new}/", "--with", tmp_path / "old", "good", "good")[1]
+    assert "good [new]" in out
+    assert "good [old]" in out
+    (new / "run.oof").unlink()
+    code, _, err = call(capsys, "estimate", new)
+    assert code == 1
+    assert "the folder " in err
+    assert "has no file run.oof. Give a file, or the folder of an outfold run that has ended." in err
+
+
 def test_columns_are_called_as_the_options_are(capsys, tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("id,model,p,y\n1,x,.1,0\n2,x,.2,1\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import os
 import re
 import shlex
 import sys
@@ -37,7 +36,7 @@ from ..results import (
 )
 from .explaining import add_explain
 from .inspecting import add_inspect
-from .loading import load
+from .loading import load, predictions_in
 from .options import (
     COLUMNS,
     CommandParser,
@@ -450,10 +449,10 @@ def _joined(args: argparse.Namespace) -> tuple[Predictions, list[str]]:
         # The first configuration is in the first file, the second in the other one, whatever else the files hold.
         first, second = first.sel(config=args.configs[0]), second.sel(config=args.configs[1])
     shared = set(first.configs) & set(second.configs)
-    if shared and os.path.samefile(args.file, args.other):
+    if shared and predictions_in(args.file).samefile(predictions_in(args.other)):
         remedy = "Name another file with --with, or two different configurations."
         raise InputError(f"both sides are {first.configs[0]!r} of the same file, {args.file}.", remedy=remedy)
-    endings = [f" [{os.path.basename(name)}]" for name in (args.file, args.other)]
+    endings = [f" [{Path(name).name}]" for name in (args.file, args.other)]
     if endings[0] == endings[1]:
         endings = [f" [{name}]" for name in (args.file, args.other)]
     joined = first.join(second, suffixes=(endings[0], endings[1]) if shared else None)
@@ -526,7 +525,7 @@ def _add_report_options(parser: CommandParser) -> None:
 
 def _make_report(args: argparse.Namespace) -> Report:
     options = given(args, "n_resamples", "confidence_level", "rng", "threshold")
-    title = args.title or Path(args.file).name
+    title = args.title or Path(args.file).absolute().name  # "." has no name
     return report(_selecting(args), title=title, command=args.typed, **options)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..apps.folder import ANSWER
 from ..data.predictions import Predictions
-from ..exceptions import InputError
+from ..exceptions import FileError, InputError
 from ..io.files import read
 from .options import COLUMNS
 
@@ -20,14 +20,19 @@ def load(args: argparse.Namespace) -> Predictions:
             values = named[several]
             named[several] = values[0] if len(values) == 1 else tuple(values)
     try:
-        return read(_of_run(args.file), models=args.models, **named)
+        return read(predictions_in(args.file), models=args.models, **named)
     except InputError as error:
         if error.argument in COLUMNS.values():
             error.argument = f"{error.argument}="  # the column, where another option has the same name
         raise
 
 
-def _of_run(name: str) -> str | Path:
-    """The file itself, or the predictions in the folder of a run."""
-    inside = Path(name) / ANSWER
-    return inside if inside.is_file() else name
+def predictions_in(name: str) -> Path:
+    """The file itself, or that with the predictions in the folder of a run."""
+    path = Path(name)
+    if not path.is_dir():
+        return path
+    if not (path / ANSWER).is_file():
+        remedy = "Give a file, or the folder of an outfold run that has ended."
+        raise FileError(f"the folder {path} has no file {ANSWER}", remedy=remedy)
+    return path / ANSWER
