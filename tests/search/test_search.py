@@ -40,6 +40,7 @@ from threadpoolctl import threadpool_limits
 import outfold as of
 from collect_estimators import Raises, Tally, fits
 from extras import pd
+from internals import store
 from outfold.exceptions import InputError
 
 CV = StratifiedKFold(4, shuffle=True, random_state=3)
@@ -559,6 +560,18 @@ def test_a_sampler_is_asked_and_told(optuna, noise):
     again = clone(search).fit(*noise)
     assert [p["C"] for p in again.cv_results_["params"]] == values
     assert [p["C"] for p in search.fit(*noise).cv_results_["params"]] == values  # the sampler is as it was given
+
+
+def test_predictions_of_a_sampler_outlive_the_file_they_were_collected_in(optuna, noise, monkeypatch):
+    """`load` leaves large predictions in their file, and a search without `store` has a temporary one."""
+    grid = {"C": optuna.distributions.FloatDistribution(0.1, 10)}
+    search = of.SelectCV(LogisticRegression(), grid, search=optuna.samplers.RandomSampler(seed=0), n_configs=3, cv=3)
+    expected = clone(search).fit(*noise)
+    monkeypatch.setattr(store, "_AT_ONCE", 0)
+    search.fit(*noise)
+    np.testing.assert_array_equal(search.oof_.data, expected.oof_.data)
+    assert search.estimate_.interval == expected.estimate_.interval
+    assert pickle.loads(pickle.dumps(search)).oof_.fingerprint == expected.oof_.fingerprint
 
 
 def test_a_study_is_asked_and_told(optuna, noise):

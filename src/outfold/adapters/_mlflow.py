@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from .. import estimate as estimates
 from ..data.joining import join_predictions, with_ending
 from ..data.predictions import Predictions
+from ..data.stored import in_memory
 from ..docstrings import fill_common
 from ..estimate._default import default_method
 from ..exceptions import FileError, InputError
@@ -103,7 +103,7 @@ def read_mlflow(run_ids: str | Sequence[str], *, folder: str = "outfold") -> Pre
         raise InputError("at least one run is needed.")
     with tempfile.TemporaryDirectory() as scratch:
         loaded = [
-            _in_memory(load(_download(mlflow, name, f"{folder}/{_FILE}", Path(scratch, str(position)))))
+            in_memory(load(_download(mlflow, name, f"{folder}/{_FILE}", Path(scratch, str(position)))))
             for position, name in enumerate(names)
         ]
     runs_with = Counter(config for oof in loaded for config in oof.configs)
@@ -120,8 +120,3 @@ def _download(mlflow: Any, run_id: str, artifact: str, into: Path) -> str:
     except Exception as error:  # MLflow has an error of its own for each kind of store
         problem = f"the run {run_id} has no {artifact} ({error})"
         raise FileError(problem, remedy="Log it with `log_mlflow`.") from error
-
-
-def _in_memory(oof: Predictions) -> Predictions:
-    """The same without its file, which is about to be deleted: `load` leaves large predictions there, `replace` reads them."""
-    return replace(oof, blocks={name: _in_memory(block) for name, block in oof.blocks.items()})

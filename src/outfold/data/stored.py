@@ -93,6 +93,14 @@ def _is_unread(oof: Predictions) -> bool:
     return "_numbers" in oof.__dict__ and "data" not in oof.__dict__
 
 
+def in_memory(oof: Predictions) -> Predictions:
+    """The same without its file, which may be about to be deleted."""
+    if not isinstance(oof, StoredPredictions):
+        return oof
+    blocks = {name: in_memory(block) for name, block in oof.blocks.items()}
+    return Predictions(**{f.name: getattr(oof, f.name) for f in fields(Predictions)} | {"blocks": blocks})
+
+
 def outputs_of(oof: Predictions) -> tuple[int, ...]:
     """(K,) outputs for each sample, or () for one; predictions that are in a file stay there."""
     return (oof.__dict__["_numbers"] if _is_unread(oof) else oof.data).shape[3:]

@@ -159,13 +159,15 @@ def ask_and_collect(
                 study.tell(trial, np.nan)
                 if search.error_score == "raise":
                     raise
-        from ..io.store import load  # here: a search without a sampler needs no database
+        # Here, because a search without a sampler needs no database.
+        from ..data.stored import in_memory
+        from ..io.store import load
 
         oof = load(path)
         if problem is not None and len(found.params) == len({name for name, _, _ in oof.messages}):
             raise problem
         names = list(found.params)
-        return Space(found.configs(names), list(found.params.values())), oof.sel(config=names)
+        return Space(found.configs(names), list(found.params.values())), in_memory(oof.sel(config=names))
 
 
 class _Study:
