@@ -245,10 +245,8 @@ class Store:
     def _read_header(self) -> None:
         with _bounded(self._db, self.path) as size:
             header = Header(self._db, self._room(size), self._samples)
-            self._samples, self._header = (
-                header.samples,
-                header.stored(lambda: nullcontext(lambda: nullcontext(self._db))),
-            )
+            self._samples = header.samples
+            self._header = header.stored(lambda: nullcontext(lambda: nullcontext(self._db)))
         self._positions = {name: i for i, name in enumerate(self._header.configs)}
         self._folds = {schema.MAIN: self._header.folds} | {name: b.folds for name, b in self._header.blocks.items()}
         self._sizes: dict[tuple[str, int], NDArray[np.intp]] = {}
