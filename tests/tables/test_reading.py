@@ -297,6 +297,18 @@ def test_names_may_be_longer_than_what_is_sampled(rows, tmp_path, monkeypatch):
     assert found.to_numpy().tolist() == [[1.5] * 60] * rows
 
 
+@pytest.mark.parametrize("before", ["", "Cohort of 2020\n"])
+def test_values_in_a_first_line_longer_than_what_is_sampled_are_no_names(before, tmp_path, monkeypatch):
+    monkeypatch.setattr("outfold.tables.dialect._SAMPLED_LETTERS", 100)
+    monkeypatch.setattr("outfold.tables.layout._LETTERS", 100)
+    rows = [[i + row / 8 for i in range(60)] for row in range(5)]
+    path = tmp_path / "genes.csv"
+    path.write_text(before + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    found = tables.read_file(path).frame
+    assert list(found.columns)[:2] == ["column_1", "column_2"]
+    assert found.to_numpy().tolist() == rows
+
+
 def test_a_line_too_long_for_a_cell_is_our_error(tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("a" * 200_000)

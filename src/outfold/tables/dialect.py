@@ -24,7 +24,7 @@ SEPARATORS = (",", ";", "\t", "|", " ")
 # Marks between groups of three digits; two of them are spaces that do not break a line.
 GROUP_MARKS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")
 
-_LEAST_LINES = 3  # of a table with many columns: names and two rows
+_LEAST_LINES = 4  # of a table with many columns: one before it, its names and two rows
 _SAMPLED_LETTERS, _SAMPLED_ROWS, _SAMPLED_CELLS = 500_000, 1_000, 4_000
 _DIGITS = r"\d{1,3}(?:[ ,.'’\u00a0\u202f]\d{3})*|\d+"
 NUMBER = re.compile(rf"[$€£]? ?[+-]?(?:(?:{_DIGITS})(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)? ?[%€$£]?")
@@ -162,8 +162,6 @@ def beginning(text: str, letters: int) -> str:
         end = text.find("\n", end) + 1
         if end == 0:
             return text
-        if end > letters:
-            break
     return text[: max(end, letters)]
 
 
