@@ -34,9 +34,9 @@ _NEEDED: dict[Kind, str] = {"number": "numbers", "boolean": "yes or no", "date":
 def features(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     """The features alone, in the order of `columns`, each in the one type of its kind.
 
-    Numbers and booleans are float64 (NaN is missing, as are numbers beyond 3.4e38), categories are objects of str (None is missing),
-    texts are objects of str ("" is missing), dates are datetime64[ns] (NaT is missing). No row changes what another row gives,
-    so rows to predict go the same way as rows to learn from. Other columns of the table are ignored.
+    Numbers and booleans are float64 (NaN is missing, as are numbers beyond 3.4e38), categories are objects of str (None is
+    missing), texts are objects of str ("" is missing), dates are datetime64[ns] (NaT is missing). No row changes what another
+    row gives, so rows to predict go the same way as rows to learn from. Other columns of the table are ignored.
 
     Parameters
     ----------
