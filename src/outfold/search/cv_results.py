@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from math import ceil, floor, log
 from typing import Any
 
 import numpy as np
@@ -224,33 +223,6 @@ class FixedChoice(Rule):
         """That configuration, under every weighting."""
         n = 1 if weights is None else len(weights)
         return np.full(n, int(np.flatnonzero(scoring.candidates == self.index)[0]), dtype=np.intp)
-
-
-def halving_columns(oof: Predictions) -> Columns:
-    """The columns that only halving has: the last round of each configuration, and the folds it was fitted on by then."""
-    n_folds = _fitted(oof).sum(axis=1)
-    return {"iter": n_folds - 1, "n_resources": n_folds}
-
-
-def halving_attributes(oof: Predictions, factor: float) -> dict[str, Any]:
-    """The attributes of HalvingGridSearchCV; the resource is folds, and each round takes one more."""
-    n_candidates = _fitted(oof).sum(axis=0).tolist()
-    n_rounds = len(n_candidates)
-    return {
-        "n_candidates_": n_candidates,
-        "n_remaining_candidates_": ceil(n_candidates[-1] / factor),
-        "n_resources_": list(range(1, n_rounds + 1)),
-        "min_resources_": 1,
-        "max_resources_": n_rounds,
-        "n_iterations_": n_rounds,
-        "n_possible_iterations_": n_rounds,
-        "n_required_iterations_": 1 + floor(log(n_candidates[0], factor)),
-    }
-
-
-def _fitted(oof: Predictions) -> NDArray[np.bool_]:
-    """(configurations, splits) whether a configuration was still running, in the order of the splits."""
-    return np.asarray(in_order(oof, oof.state) != State.DROPPED)
 
 
 def can_select(oof: Predictions, metric: Metric) -> bool:

@@ -431,8 +431,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if self.verbose > 2:
             print(*lines_of_fits(self.cv_results_, list(scores), self.n_splits_), sep="\n")
         if self.search == "halving":
-            self.cv_results_ = cv_results.halving_columns(oof) | self.cv_results_
-            self.__dict__.update(cv_results.halving_attributes(oof, self._factor))
+            from . import halving
+
+            self.cv_results_ = halving.columns(oof) | self.cv_results_
+            self.__dict__.update(halving.attributes(oof, self._factor))
         self.scorer_ = request.scorers.scorer
         self.multimetric_ = request.scorers.multimetric
         rule = select.as_rule(self._selection_rule(request, space))
