@@ -213,6 +213,11 @@ def test_workers_that_others_started_are_taken_and_stay(data, nothing_started, m
     same(oof, of.collect(configs(), *data, PLAN, **options))
 
 
+def test_workers_of_a_joblib_that_is_not_known_are_left_alone(nothing_started, monkeypatch):
+    monkeypatch.setattr(reusable_executor, "_executor", object())
+    assert not background.others_run(2)
+
+
 def test_a_process_that_ends_is_recovered_from(data, beside, monkeypatch):
     killed, run_here = [], worker._run_here
 

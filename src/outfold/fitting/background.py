@@ -241,11 +241,13 @@ def _is_there(executor: Any) -> bool:
 def others_run(n: int) -> bool:
     """Whether joblib has as many workers running that somebody else started: the `Parallel` of the same number gets them."""
     loky: Any = sys.modules.get("joblib.externals.loky.reusable_executor")
-    executor = None if loky is None else loky._executor
-    if executor is None or executor is _Last.executor or executor._max_workers != n:
+    executor = getattr(loky, "_executor", None)
+    if executor is None or executor is _Last.executor:
         return False
-    flags = executor._flags
-    return not (flags.broken or flags.shutdown) and len(executor._processes or ()) == n
+    with suppress(AttributeError):  # private names, which another version may lack: it then starts its own
+        flags, processes = executor._flags, executor._processes or ()
+        return not (flags.broken or flags.shutdown) and executor._max_workers == len(processes) == n
+    return False
 
 
 def _prepare(packed: bytes) -> None:
