@@ -114,9 +114,8 @@ def _within_margin(
     _check_margin(margin)
     # One-sided tests at alpha belong to the ends of an interval at 1 - 2 alpha.
     level = round(1 - 2 * alpha, 12)
-    asked = Hypothesis(
-        "better", null=margin
-    )  # the direction of the metric, and so the sign of the null, is not known yet
+    # The direction of the metric, and so the sign of the null, is not known yet.
+    asked = Hypothesis("better", null=margin)
     compared, (chosen, chosen_options, reason) = find_compared(source, metric, (a, b), test, asked, options)
     check_options(chosen, options)
     if not chosen.directed:
