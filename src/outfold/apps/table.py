@@ -26,7 +26,7 @@ TableTask = Literal["classification", "regression", "survival"]
 Say = Callable[[str], None]
 
 
-# Larger whole numbers are no names of classes: floats cannot tell them apart.
+# Larger floats are no names of classes: not all whole numbers can be told apart.
 _LARGE = 2.0**53
 
 
@@ -238,8 +238,10 @@ def _kind_of(values: pd.Series[Any]) -> TableTask:
     if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
         return "classification"
     distinct = values.unique()
-    numbers = np.asarray(distinct, dtype=float)
-    whole = bool(np.all((numbers % 1 == 0) & (np.abs(numbers) < _LARGE)))
+    whole = pd.api.types.is_integer_dtype(values)
+    if not whole:
+        numbers = np.asarray(distinct, dtype=float)
+        whole = bool(np.all((numbers % 1 == 0) & (np.abs(numbers) < _LARGE)))
     return "classification" if whole and len(distinct) <= MOST_CLASSES else "regression"
 
 
@@ -311,7 +313,7 @@ def _say_columns(columns: Columns, say: Say) -> None:
     for column in columns:
         if column.role in _NOT_USED:
             reasons.setdefault(("left out ", column.reason or column.role), []).append(column.name)
-        elif column.role == "feature" and column.reason not in column.warning:
+        elif column.role == "feature" and column.reason and column.reason not in column.warning:
             reasons.setdefault(("", column.reason), []).append(column.name)
     for (what, reason), names in reasons.items():
         say(f"{what}{formatting.listed(names)}: {reason}")
