@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import csv
 import re
 import shlex
 from collections.abc import Callable
@@ -188,8 +189,13 @@ _seed = _number(lambda number: number >= 0, "a whole number from 0")
 
 
 def names(text: str) -> list[str]:
-    """Names between commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Names between commas; one with a comma of its own is in quotation marks, as in a csv file.
+
+    >>> names('age, "height, cm"')
+    ['age', 'height, cm']
+    """
+    rows = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
+    return [name.strip() for row in rows for name in row if name.strip()]
 
 
 def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
