@@ -718,6 +718,23 @@ def test_a_target_of_names_is_refused(tmp_path):
         target_of(tmp_path, [f"Mr {i % 30}" for i in range(40)])
 
 
+@pytest.mark.parametrize("written", ["%Y-%m-%d", "%d.%m.%Y", None])
+def test_a_date_is_refused_as_a_target(tmp_path, written):
+    dates = pd.date_range("2020-01-30", periods=40, freq="9D")
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"x": np.arange(40.0), "y": dates.strftime(written) if written else dates}).to_parquet(path)
+    for task in (None, "regression"):
+        with pytest.raises(
+            InputError, match=r"the target 'y' is a date, such as .*2020.* Predict a number, .* use time and event"
+        ):
+            read_table(path, Roles("y"), task=task)
+
+
+def test_dates_that_repeat_may_be_classes(tmp_path):
+    table, _ = target_of(tmp_path, ["2020-01-30", "2021-01-30"] * 10)
+    assert (table.task, set(table.y.tolist())) == ("classification", {"2020-01-30", "2021-01-30"})
+
+
 def test_words_for_missing_among_numbers_are_missing(tmp_path):
     table, notes = target_of(tmp_path, ["1.5", "NA", "2.5", "", "4"])
     assert (table.task, table.y.tolist()) == ("regression", [1.5, 2.5, 4.0])

@@ -16,6 +16,7 @@ from ..exceptions import InputError, invalid
 from ..tables import Columns, Dialect, TableFile, features, inspect, read_file
 from ..tables.columns import read_columns
 from ..tables.events import survival_records
+from ..tables.kinds import look_at
 from ..tables.labels import label_values, without_words
 from ..tables.roles import check_column
 
@@ -142,6 +143,7 @@ def labelled_table(
             check_column(frame, name, role)
     frame, left_out = _with_labels(frame, roles, task, say)
     kind = _task_of(frame, roles, task)
+    _refuse_dates(frame, roles, task)
     given = columns if columns is None or isinstance(columns, Columns) else read_columns(columns)
     found = inspect(frame, **roles._asdict(), given=given)
     X = features(frame, found)  # refuses a table without any, and says why
@@ -274,6 +276,20 @@ def _names(values: pd.Series[Any]) -> NDArray[Any]:
         given = f"{twice!r} is in more than one row of {values.name!r}"
         raise invalid("sample", "must name a column of unique values", given)
     return names
+
+
+def _refuse_dates(frame: pd.DataFrame, roles: Roles, asked: TableTask | None) -> None:
+    """Refuse a date to predict: it is no number, and a class only if it repeats or somebody says so."""
+    if roles.target is None or asked == "classification":
+        return
+    values = frame[roles.target]
+    repeats = values.nunique() <= min(MOST_CLASSES, len(values) / 2)
+    if (asked is None and repeats) or look_at(values, roles.target).kind != "date":
+        return
+    remedy = (
+        "Predict a number, such as the days since a first date. For the time until an event, use `time` and `event`."
+    )
+    raise InputError(f"the target {roles.target!r} is a date, such as {values.iloc[0]}.", remedy=remedy)
 
 
 def _refuse_names(frame: pd.DataFrame, roles: Roles, task: TableTask) -> None:
