@@ -402,6 +402,22 @@ def test_run_on_other_data_refuses_the_old_store(capsys, few, table, tmp_path):
     assert f"delete the folder {tmp_path / 'out'} to start anew" in err
 
 
+@pytest.mark.parametrize(
+    ("more", "differs"),
+    [
+        (["--folds", 4], "with another plan: folds 3 (now 4)"),
+        (["--repeats", 2], "with another plan: repeats 1 (now 2)"),
+        (["--test", 0.2], "without a test part (now with)"),
+    ],
+)
+def test_run_with_another_plan_names_the_folder_and_both_plans(capsys, few, table, tmp_path, more, differs):
+    call(capsys, *run_args(table, tmp_path))
+    code, out, err = call(capsys, *run_args(table, tmp_path, *more))
+    assert (code, out) == (1, "")
+    assert f"outfold: the run in {tmp_path / 'out'} was made {differs}. To go on, give what it was made with." in err
+    assert not (tmp_path / "out" / "search.oof").exists()
+
+
 def test_run_regression_from_parquet(capsys, few, table, tmp_path):
     path = tmp_path / "train.parquet"
     pd.read_csv(table).to_parquet(path)

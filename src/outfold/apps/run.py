@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .. import formatting, metrics, select
 from ..advice import advise
 from ..data.criterion import Aggregate
+from ..data.ledger import TEST_PART
 from ..data.plan import Plan
 from ..data.predictions import Predictions
 from ..data.target import encode
@@ -38,7 +39,7 @@ from .folder import ANSWER, SEARCH, RunFolder, is_same
 from .live import Live
 from .rare_classes import RareClasses, without_rare
 from .result import RunResult
-from .space import SpaceLike, SpaceMaker, begun_in, finished_in, names_in
+from .space import SpaceLike, SpaceMaker, begun_in, finished_in, names_in, stored
 from .stopping import Finishing
 from .table import LabelledTable, Roles, Say, TableTask, read_table
 
@@ -270,13 +271,26 @@ class _Search:
         except BaseException as error:
             live.end("failed")
             if isinstance(error, StoreMismatchError):
-                error.remedy = f"Use another `out`, or delete the folder {self.folder.path} to start anew."
+                self._explain(error)
             fitted = not (isinstance(error, StoreMismatchError) or is_same(self.store, self.folder / ANSWER))
             if copied and not fitted:
                 self.store.unlink()
             raise
         live.search_ended(self.answer_time.expected)
         return found
+
+    def _explain(self, error: StoreMismatchError) -> None:
+        """Say what differs in the words of a run: its folder is known to a person, its store may be gone."""
+        made, folder = stored(self.store), self.folder.path
+        before = made is not None and TEST_PART in made.provenance
+        if made is not None and before != self.plan.has_test_part:
+            parts = ("with", "without") if before else ("without", "with")
+            error.problem = f"the run in {folder} was made {parts[0]} a test part (now {parts[1]})"
+        else:
+            error.problem = error.problem.replace(SEARCH, f"the run in {folder}", 1)
+        error.remedy = (
+            f"To go on, give what it was made with. Use another `out`, or delete the folder {folder} to start anew."
+        )
 
     @property
     def store(self) -> Path:
