@@ -41,7 +41,7 @@ from .rare_classes import RareClasses, without_rare
 from .result import RunResult
 from .space import SpaceLike, SpaceMaker, begun_in, finished_in, names_in, stored
 from .stopping import Finishing
-from .table import LabelledTable, Roles, Say, TableTask, read_table
+from .table import LabelledTable, Roles, Say, TableTask, check_events, read_table
 
 
 def run(
@@ -110,6 +110,7 @@ def run(
     table = without_rare(table, plan.folds, rare_classes, say)
     taken = positive if positive is not None else _word_for_yes(table)
     maker = SpaceMaker(table, plan, taken, seed)
+    check_events(table, maker.rows, plan, inner)
     asked_space = maker.make(space)
     with RunFolder(Path(out)) as folder:
         tried = maker.with_earlier(asked_space, folder)

@@ -47,7 +47,7 @@ class SpaceMaker:
     def __init__(self, table: LabelledTable, plan: Plan, positive: str | None, seed: int) -> None:
         target = encode(table.y, task=table.task, positive=positive)
         rows = training_rows(plan, target, table.groups, seed)
-        self.table = table
+        self.table, self.rows = table, rows
         self.X, self.y = table.X.iloc[rows].reset_index(drop=True), table.y[rows]
 
     def make(self, space: SpaceLike) -> Space:

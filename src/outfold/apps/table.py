@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
+from ..data.plan import Plan
 from ..data.target import MOST_CLASSES
 from ..exceptions import InputError, invalid
 from ..tables import Columns, Dialect, TableFile, features, inspect, read_file
@@ -302,6 +303,25 @@ def _refuse_names(frame: pd.DataFrame, roles: Roles, task: TableTask) -> None:
         problem = f"the target {roles.target!r} has {n:,} classes in {formatting.count(len(values), 'row')}"
         shown = formatting.listed(values.drop_duplicates().tolist(), 3)
         raise InputError(f"{problem} ({shown}): they repeat too seldom.", remedy="Name another column: `target=`.")
+
+
+def check_events(table: LabelledTable, rows: NDArray[np.intp], plan: Plan, inner: bool) -> None:
+    """Refuse so few events that a training part would have none: every survival model needs one."""
+    if table.task != "survival":
+        return
+    happened, what = table.y["event"][rows], "row"
+    where = np.flatnonzero(happened)
+    if table.groups is not None:
+        where, what = np.unique(table.groups[rows][happened]), "group"
+    needed = 3 if inner else 2  # one fold holds out one of them, and inner folds another one
+    if len(where) < needed:
+        apart = " outside the test part" if plan.has_test_part else ""
+        problem = (
+            f"{plan} needs events in at least {needed} {what}s{apart}, so that each training part has one; "
+            f"the event happened in {formatting.count(len(where), what)}."
+        )
+        remedy = "Add rows with events. If another value says that the event happened, name it: `positive=`."
+        raise InputError(problem, remedy=remedy)
 
 
 _LIKE_MISSING = {"na", "n/a", "nan", "null", "none", "?", "-", "missing", "unknown"}
