@@ -402,6 +402,18 @@ def test_run_on_other_data_refuses_the_old_store(capsys, few, table, tmp_path):
     assert f"delete the folder {tmp_path / 'out'} to start anew" in err
 
 
+@pytest.mark.parametrize(("parameter", "got"), [("depht", "got 'depht', and the parameters are"), ("weights", "for ")])
+def test_run_refuses_a_complexity_that_it_cannot_use_before_the_first_fit(
+    capsys, few, table, tmp_path, monkeypatch, parameter, got
+):
+    monkeypatch.setattr("outfold.apps.run.collect", None)
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--rule", "one_standard_error", "--complexity", parameter))
+    assert code == 2
+    assert "outfold: error: --complexity must" in err
+    assert got in err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("more", "differs"),
     [

@@ -114,6 +114,7 @@ def run(
     asked_space = maker.make(space)
     with RunFolder(Path(out)) as folder:
         tried = maker.with_earlier(asked_space, folder)
+        select.as_rule(rule).check(tried.configs.params)
         if tried.n_earlier:
             say(_what_counts(tried.n_earlier, folder.path))
         say(_what_is_done(table, task, chosen, metric, len(tried.configs), plan))

@@ -222,7 +222,7 @@ def add_selection(
     rules = [name for name in select.__all__ if name.islower()]
     add_option(parser, "--rule", choices=rules, help=f"how the configuration is selected (default: {default_rule})")
     keep = "for one_standard_error and within: the parameter to keep small"
-    parser.add_argument("--complexity", metavar="PARAM", help=keep)
+    add_option(parser, "--complexity", metavar="PARAM", help=keep)
     lose = "for within: percent of the best score that you are willing to lose"
     add_option(parser, "--loss-percent", type=float, metavar="P", help=lose)
 
