@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import importlib.util
+import io
 import math
 import re
 import sys
@@ -72,6 +74,17 @@ def pvalue(value: float) -> str:
 def count(n: int, noun: str, plural: str | None = None) -> str:
     """``1 sample``, ``80 samples``, ``12,000 samples``."""
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def between_commas(names: Iterable[str]) -> str:
+    """Names as the options of the command line take them, one with a comma in quotation marks.
+
+    >>> between_commas(["age", "height, cm"])
+    'age,"height, cm"'
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
 
 
 def listed(names: Sequence[Any], most: int = 5) -> str:

@@ -11,7 +11,7 @@ changes them. Whatever is not asked for otherwise is taken from this record.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
@@ -103,6 +103,9 @@ class Rule:
         """What is picked by this score, in words."""
         return f"picked by {self.name} on {score}"
 
+    def check(self, params: Mapping[str, Mapping[str, Any]]) -> None:
+        """Refuse configurations, by name, whose parameters this rule cannot use; before any fit, where they are known."""
+
     def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
         """(b,) position among the candidates picked under every weighting; -1 where none can be."""
         raise NotImplementedError
@@ -189,10 +192,17 @@ class _Simplest(Rule):
     def _values(self, scoring: Scoring) -> NDArray[np.float64]:
         if isinstance(self.complexity, str):
             _refuse_other_step(self.complexity, scoring)
-        pairs = zip(scoring.names, scoring.params, strict=True)
-        values = np.array([_complexity(self.complexity, name, params) for name, params in pairs], dtype=float)
+        return self._complexities(scoring.names, scoring.params)
+
+    def check(self, params: Mapping[str, Mapping[str, Any]]) -> None:
+        if not callable(self.complexity):  # a function is asked with parameters as predictions keep them
+            self._complexities(tuple(params), tuple(params.values()))
+
+    def _complexities(self, names: Sequence[str], params: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
+        pairs = zip(names, params, strict=True)
+        values = np.array([_complexity(self.complexity, name, given) for name, given in pairs], dtype=float)
         if np.isinf(values).all() and isinstance(self.complexity, str):
-            known = ", ".join(sorted({k for params in scoring.params for k in params})) or "not known"
+            known = ", ".join(sorted({k for given in params for k in given})) or "not known"
             needed = "must be a parameter for which some configuration has a number"
             raise invalid("complexity", needed, f"got {self.complexity!r}, and the parameters are {known}")
         return values

@@ -133,8 +133,30 @@ def test_results_of_tasks_make_a_table_for_ranks(tmp_path):
     table = read_lm_eval_results(tmp_path, metric="acc")
     assert table["b"][1] == pytest.approx(0.57)
     assert of.rank.nemenyi(table, datasets="task").order == ("b", "a", "c")
-    with pytest.raises(InputError, match=r"metric must name one of the scores of task0: acc,none; got 'f1'"):
+    with pytest.raises(
+        InputError, match=r"one of the scores that each task has \('task0', .* and 3 more: acc,none\); got 'f1'"
+    ):
         read_lm_eval_results(tmp_path, metric="f1")
+
+
+def test_tasks_with_different_scores_are_listed_and_can_be_named(tmp_path):
+    scores = {"arc": {"acc,none": 0.5, "acc_norm,none": 0.6}, "piqa": {"acc,none": 0.7, "acc_norm,none": 0.8}}
+    scores |= {"gsm8k": {"exact_match,strict": 0.3, "exact_match,flexible": 0.4}, "empty": {"alias": "empty"}}
+    (tmp_path / "results_1.json").write_text(json.dumps({"model_name": "small", "results": scores}))
+    with pytest.raises(InputError) as told:
+        read_lm_eval_results(tmp_path, metric="acc")
+    assert str(told.value).startswith(
+        "metric must name one of the scores that each task has ('arc', 'piqa': acc,none, acc_norm,none; "
+        "'gsm8k': exact_match,strict, exact_match,flexible; 'empty': none); got 'acc'. "
+        "A dict names the score of each task, and leaves out all other tasks: "
+        "metric={'arc': 'acc,none', 'gsm8k': 'exact_match,strict'}."
+    )
+    found = read_lm_eval_results(tmp_path, metric={"arc": "acc", "gsm8k": "exact_match,flexible"})
+    assert found == {"task": ["arc", "gsm8k"], "small": [0.5, 0.4]}
+    with pytest.raises(InputError, match="must name one of the scores that each task has"):
+        read_lm_eval_results(tmp_path, metric={"gsm8k": "exact_match"})
+    with pytest.raises(InputError, match="there is no task 'gsm'"):
+        read_lm_eval_results(tmp_path, metric={"gsm": "exact_match"})
 
 
 def test_groups_of_tasks_are_no_rows_and_a_dict_names_the_models(tmp_path):

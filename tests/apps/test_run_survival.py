@@ -157,3 +157,32 @@ def test_another_word_for_the_event_is_kept_with_the_model(made, tmp_path):
     later = frame.assign(Age_in_years=frame["Age_in_years"] + 1)
     later.to_csv(tmp_path / "later.csv", index=False)
     assert cli.main(["confront", str(tmp_path / "out"), str(tmp_path / "later.csv")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("events", "groups", "options", "says"),
+    [
+        ([5], False, {}, "2 rows, so that each training part has one; the event happened in 1 row. Add"),
+        (
+            [5, 7],
+            False,
+            {"inner": True},
+            "3 rows, so that each training part has one; the event happened in 2 rows. Add",
+        ),
+        ([4, 5], True, {}, "2 groups, so that each training part has one; the event happened in 1 group. Add"),
+    ],
+)
+def test_too_few_events_for_the_folds_are_refused_before_the_search(tmp_path, events, groups, options, says):
+    happened = np.isin(np.arange(40), events).astype(int)
+    table = pd.DataFrame({"x": np.arange(40) % 7 + 0.5, "t": np.arange(40) + 1.0, "event": happened})
+    if groups:
+        table["group"], options = np.arange(40) // 2, options | {"group": "group"}
+    table.to_csv(tmp_path / "t.csv", index=False)
+
+    def space(X, y, task):
+        raise AssertionError("nothing is made of too few events")
+
+    options |= {"time": "t", "event": "event", "folds": 5, "repeats": 1, "space": space, "n_jobs": 1}
+    with pytest.raises(InputError, match=f"5-fold needs events in at least {says}"):
+        run.run(tmp_path / "t.csv", None, tmp_path / "out", **options, progress=False)
+    assert not (tmp_path / "out").exists()

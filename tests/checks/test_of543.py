@@ -16,7 +16,7 @@ def test_fires_where_halves_of_the_repeats_rank_differently(says, times):
     P = (np.arange(100)[:, None, None] < 100 * shares.T[None]).astype(float)
     oof = of.from_arrays(None, P, folds=np.stack([np.arange(100) % 5] * 2 * times, axis=1), response="pointwise")
     assert says("OF543", oof) == (
-        f"even and odd ones of {2 * times} repeats rank the 4 configurations with a correlation of -1.00 only."
+        f"the two halves of the {2 * times} repeats rank the 4 configurations differently (rank correlation -1.00)."
     )
 
 

@@ -402,6 +402,34 @@ def test_run_on_other_data_refuses_the_old_store(capsys, few, table, tmp_path):
     assert f"delete the folder {tmp_path / 'out'} to start anew" in err
 
 
+@pytest.mark.parametrize(("parameter", "got"), [("depht", "got 'depht', and the parameters are"), ("weights", "for ")])
+def test_run_refuses_a_complexity_that_it_cannot_use_before_the_first_fit(
+    capsys, few, table, tmp_path, monkeypatch, parameter, got
+):
+    monkeypatch.setattr("outfold.apps.run.collect", None)
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--rule", "one_standard_error", "--complexity", parameter))
+    assert code == 2
+    assert "outfold: error: --complexity must" in err
+    assert got in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "differs"),
+    [
+        (["--folds", 4], "with another plan: folds 3 (now 4)"),
+        (["--repeats", 2], "with another plan: repeats 1 (now 2)"),
+        (["--test", 0.2], "without a test part (now with)"),
+    ],
+)
+def test_run_with_another_plan_names_the_folder_and_both_plans(capsys, few, table, tmp_path, more, differs):
+    call(capsys, *run_args(table, tmp_path))
+    code, out, err = call(capsys, *run_args(table, tmp_path, *more))
+    assert (code, out) == (1, "")
+    assert f"outfold: the run in {tmp_path / 'out'} was made {differs}. To go on, give what it was made with." in err
+    assert not (tmp_path / "out" / "search.oof").exists()
+
+
 def test_run_regression_from_parquet(capsys, few, table, tmp_path):
     path = tmp_path / "train.parquet"
     pd.read_csv(table).to_parquet(path)
@@ -722,6 +750,23 @@ def test_a_target_of_names_is_refused(tmp_path):
         InputError, match=r"the target .y. has 30 classes in 40 rows .* repeat too seldom\. Name another"
     ):
         target_of(tmp_path, [f"Mr {i % 30}" for i in range(40)])
+
+
+@pytest.mark.parametrize("written", ["%Y-%m-%d", "%d.%m.%Y", None])
+def test_a_date_is_refused_as_a_target(tmp_path, written):
+    dates = pd.date_range("2020-01-30", periods=40, freq="9D")
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"x": np.arange(40.0), "y": dates.strftime(written) if written else dates}).to_parquet(path)
+    for task in (None, "regression"):
+        with pytest.raises(
+            InputError, match=r"the target 'y' is a date, such as .*2020.* Predict a number, .* use time and event"
+        ):
+            read_table(path, Roles("y"), task=task)
+
+
+def test_dates_that_repeat_may_be_classes(tmp_path):
+    table, _ = target_of(tmp_path, ["2020-01-30", "2021-01-30"] * 10)
+    assert (table.task, set(table.y.tolist())) == ("classification", {"2020-01-30", "2021-01-30"})
 
 
 def test_words_for_missing_among_numbers_are_missing(tmp_path):

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import tomllib
 
 import numpy as np
@@ -97,6 +98,20 @@ def test_the_next_command_has_what_was_named(capsys, table, tmp_path):
     assert following(*roles, "-o", path) == f"outfold run {table} --time weight --event y --columns {path}"
     assert following("--columns", path, "--target", "y") == f"outfold run {table} --target y --columns {path}"
     assert following() == f"outfold run {table} --target COLUMN"
+
+
+def test_columns_whose_names_have_commas_can_be_left_out(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        '"height, cm",seen,kg,y\n' + "".join(f"{150 + i % 7},{i % 5},{i % 11},{i % 2}\n" for i in range(40))
+    )
+    left_out = 'seen,"height, cm"'
+    code, out, _ = call(capsys, path, "--target", "y", "--drop-columns", left_out, "--format", "csv")
+    assert code == 0
+    roles = {row["name"]: row["role"] for row in csv.DictReader(io.StringIO(out))}
+    assert roles == {"height, cm": "unused", "seen": "unused", "kg": "feature", "y": "target"}
+    _, out, _ = call(capsys, path, "--target", "y", "--drop-columns", left_out)
+    assert out.splitlines()[-1].endswith(f"--drop-columns {shlex.quote(left_out)}")
 
 
 def test_the_dialect_can_be_given(capsys, table):

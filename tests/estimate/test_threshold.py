@@ -136,7 +136,7 @@ def test_predictive_values_of_few_samples_are_marked():
     found = of.estimate.at_threshold(predictions(n=60, share=0.1), "roc_auc", threshold=0.9, n_resamples=60)
     assert found["ppv"].n < 10
     (note,) = [note for note in found.notes if note.code == "OF221"]
-    assert note.text.endswith("ppv rests on fewer than 10 samples.")
+    assert note.text.endswith("PPV rests on fewer than 10 samples.")
     many = of.estimate.at_threshold(predictions(n=200, share=0.5), "roc_auc", n_resamples=60)
     assert "OF221" not in [note.code for note in many.notes]
 

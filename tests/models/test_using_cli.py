@@ -119,6 +119,19 @@ def test_predict_refuses_wrong_options(capsys, saved, new, args, words):
     assert words in err
 
 
+@pytest.mark.parametrize("link", [None, "symlink_to", "hardlink_to"])
+def test_predict_does_not_write_over_the_new_rows(capsys, saved, new, tmp_path, link):
+    out = tmp_path / ".." / tmp_path.name / "new.csv"
+    if link is not None:
+        out = tmp_path / "link.csv"
+        getattr(out, link)(new)
+    before = new.read_bytes()
+    code, printed, err = call(capsys, "predict", saved.folder, new, "-o", out)
+    assert (code, printed) == (2, "")
+    assert f"--out must be another file than the table of new rows; '{out}' is the file that is read. Name a new" in err
+    assert new.read_bytes() == before
+
+
 def test_predict_without_a_model_is_one_clear_line(capsys, new, tmp_path):
     code, _, err = call(capsys, "predict", tmp_path / "nothing", new)
     assert code == 1

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..data.predictions import Predictions
 from ..docstrings import fill_with
-from ..exceptions import InputError, invalid
+from ..exceptions import InputError, got, invalid
+from ..formatting import listed
 from ._items import (
     TEXTS,
     Item,
@@ -28,6 +29,8 @@ from ._items import (
 
 _KIND = "samples of lm-evaluation-harness"
 _RESULTS = "results of lm-evaluation-harness"
+# One score for all tasks, or one for each.
+TaskMetric: TypeAlias = str | Mapping[str, str] | None
 _NAME = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
 
 _document = fill_with(TEXTS)
@@ -168,7 +171,7 @@ def _model_in(folder: Path) -> str | None:
     return None
 
 
-def read_lm_eval_results(paths: Paths | Mapping[str, Paths], *, metric: str | None = None) -> dict[str, list[Any]]:
+def read_lm_eval_results(paths: Paths | Mapping[str, Paths], *, metric: TaskMetric = None) -> dict[str, list[Any]]:
     """Scores of whole tasks from lm-evaluation-harness: a table for `rank`, with one row for each task.
 
     Groups of tasks, such as ``mmlu``, are left out: their scores are means of tasks that have rows of their own.
@@ -177,8 +180,10 @@ def read_lm_eval_results(paths: Paths | Mapping[str, Paths], *, metric: str | No
     ----------
     paths : path, sequence of paths, or dict of str to path
         The output folder of the harness, or its files ``results_*.json`` of several models. A dict names the models.
-    metric : str or None
-        The score, such as ``"acc"`` or ``"exact_match,strict-match"``. None if there is only one.
+    metric : str, dict of str to str, or None
+        The score, such as ``"acc"`` or ``"exact_match,strict-match"``. None if there is only one. Where tasks have different
+        scores, a dict names that of each task: ``{"arc": "acc", "gsm8k": "exact_match,strict-match"}``. Tasks that the dict
+        does not name are left out.
 
     Returns
     -------
@@ -195,7 +200,7 @@ def read_lm_eval_results(paths: Paths | Mapping[str, Paths], *, metric: str | No
     >>> of.adapters.read_lm_eval_results(folder)
     {'task': ['arc', 'piqa'], 'small': [0.6, 0.7]}
     """
-    scores: dict[str, dict[str, float]] = {}
+    there: dict[str, dict[str, dict[str, float]]] = {}
     given: dict[Any, Paths] = dict(paths) if isinstance(paths, Mapping) else {None: paths}
     with reading(paths, _RESULTS):
         files = [(name, path) for name, part in given.items() for path in files_of(part, "results_*.json", _RESULTS)]
@@ -205,10 +210,11 @@ def read_lm_eval_results(paths: Paths | Mapping[str, Paths], *, metric: str | No
             model = str(name or content.get("model_name") or path.parent.name.replace("__", "/"))
             groups = {group for group, tasks in (content.get("group_subtasks") or {}).items() if tasks}
             results = {task: found for task, found in content.get("results", {}).items() if task not in groups}
-            own = {task: _task_score(task, found, metric) for task, found in results.items()}
-        if model in scores:
+            own = {task: _scores_of(found) for task, found in results.items()}
+        if model in there:
             raise InputError(f"there are several results of {model!r}, such as {path.name}", remedy="Give one of them.")
-        scores[model] = own
+        there[model] = own
+    scores = _one_score(there, metric)
     tasks = list(dict.fromkeys(task for found in scores.values() for task in found))
     if not tasks:
         raise InputError("the results hold no task.")
@@ -217,16 +223,45 @@ def read_lm_eval_results(paths: Paths | Mapping[str, Paths], *, metric: str | No
     }
 
 
-def _task_score(task: str, found: Mapping[str, Any], metric: str | None) -> float:
-    """The score of a task; the harness writes ``metric,filter``, and standard errors beside it."""
-    there = {
-        key: value
+def _scores_of(found: Mapping[str, Any]) -> dict[str, float]:
+    """The scores of a task; the harness writes ``metric,filter``, and standard errors beside it."""
+    return {
+        key: float(value)
         for key, value in found.items()
         if "," in key and "_stderr" not in key and isinstance(value, (int, float))
     }
-    if metric is not None:
-        there = {key: value for key, value in there.items() if metric in (key, key.partition(",")[0])}
-    if len(there) != 1:
-        names = ", ".join(key for key in found if "," in key and "_stderr" not in key)
-        raise invalid("metric", f"must name one of the scores of {task}: {names}", f"got {metric!r}")
-    return float(next(iter(there.values())))
+
+
+def _chosen(scores: Mapping[str, float], metric: str | None) -> list[float]:
+    return [value for key, value in scores.items() if metric in (None, key, key.partition(",")[0])]
+
+
+def _one_score(
+    found: Mapping[str, Mapping[str, Mapping[str, float]]], metric: TaskMetric
+) -> dict[str, dict[str, float]]:
+    """The score of each task for each model, where `metric` names exactly one."""
+    tasks: dict[str, Mapping[str, float]] = {}
+    for of_model in found.values():
+        tasks |= of_model
+    asked = dict(metric) if isinstance(metric, Mapping) else dict.fromkeys(tasks, metric)
+    absent = [task for task in asked if task not in tasks]
+    if absent:
+        raise invalid("metric", "must name tasks of the results", f"there is no task {absent[0]!r}")
+    chosen = {
+        model: {task: _chosen(scores, asked[task]) for task, scores in of_model.items() if task in asked}
+        for model, of_model in found.items()
+    }
+    if any(len(values) != 1 for of_model in chosen.values() for values in of_model.values()):
+        raise _unclear(tasks, metric)
+    return {model: {task: value for task, (value,) in of_model.items()} for model, of_model in chosen.items()}
+
+
+def _unclear(tasks: Mapping[str, Mapping[str, float]], metric: TaskMetric) -> InputError:
+    """What to say where not every task has the score, or one has several: which task has which."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for task, scores in tasks.items():
+        alike.setdefault(tuple(scores), []).append(task)
+    which = "; ".join(f"{listed(names)}: {', '.join(scores) or 'none'}" for scores, names in alike.items())
+    example = {names[0]: scores[0] for scores, names in alike.items() if scores}
+    remedy = f"A dict names the score of each task, and leaves out all other tasks: `metric={example}`."
+    return invalid("metric", f"must name one of the scores that each task has ({which})", got(metric), remedy)

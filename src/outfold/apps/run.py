@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .. import formatting, metrics, select
 from ..advice import advise
 from ..data.criterion import Aggregate
+from ..data.ledger import TEST_PART
 from ..data.plan import Plan
 from ..data.predictions import Predictions
 from ..data.target import encode
@@ -38,9 +39,9 @@ from .folder import ANSWER, SEARCH, RunFolder, is_same
 from .live import Live
 from .rare_classes import RareClasses, without_rare
 from .result import RunResult
-from .space import SpaceLike, SpaceMaker, begun_in, finished_in, names_in
+from .space import SpaceLike, SpaceMaker, begun_in, finished_in, names_in, stored
 from .stopping import Finishing
-from .table import LabelledTable, Roles, Say, TableTask, read_table
+from .table import LabelledTable, Roles, Say, TableTask, check_events, read_table
 
 
 def run(
@@ -109,9 +110,11 @@ def run(
     table = without_rare(table, plan.folds, rare_classes, say)
     taken = positive if positive is not None else _word_for_yes(table)
     maker = SpaceMaker(table, plan, taken, seed)
+    check_events(table, maker.rows, plan, inner)
     asked_space = maker.make(space)
     with RunFolder(Path(out)) as folder:
         tried = maker.with_earlier(asked_space, folder)
+        select.as_rule(rule).check(tried.configs.params)
         if tried.n_earlier:
             say(_what_counts(tried.n_earlier, folder.path))
         say(_what_is_done(table, task, chosen, metric, len(tried.configs), plan))
@@ -270,13 +273,26 @@ class _Search:
         except BaseException as error:
             live.end("failed")
             if isinstance(error, StoreMismatchError):
-                error.remedy = f"Use another `out`, or delete the folder {self.folder.path} to start anew."
+                self._explain(error)
             # A copy to which no fit was added says that a search began which did not.
             if copied and (isinstance(error, StoreMismatchError) or is_same(self.store, self.folder / ANSWER)):
                 self.store.unlink(missing_ok=True)
             raise
         live.search_ended(self.answer_time.expected)
         return found
+
+    def _explain(self, error: StoreMismatchError) -> None:
+        """Say what differs in the words of a run: its folder is known to a person, its store may be gone."""
+        made, folder = stored(self.store), self.folder.path
+        before = made is not None and TEST_PART in made.provenance
+        if made is not None and before != self.plan.has_test_part:
+            parts = ("with", "without") if before else ("without", "with")
+            error.problem = f"the run in {folder} was made {parts[0]} a test part (now {parts[1]})"
+        else:
+            error.problem = error.problem.replace(SEARCH, f"the run in {folder}", 1)
+        error.remedy = (
+            f"To go on, give what it was made with. Use another `out`, or delete the folder {folder} to start anew."
+        )
 
     @property
     def store(self) -> Path:

@@ -47,7 +47,7 @@ class SpaceMaker:
     def __init__(self, table: LabelledTable, plan: Plan, positive: str | None, seed: int) -> None:
         target = encode(table.y, task=table.task, positive=positive)
         rows = training_rows(plan, target, table.groups, seed)
-        self.table = table
+        self.table, self.rows = table, rows
         self.X, self.y = table.X.iloc[rows].reset_index(drop=True), table.y[rows]
 
     def make(self, space: SpaceLike) -> Space:
@@ -84,11 +84,11 @@ class SpaceMaker:
 
     def _tried(self, folder: RunFolder) -> list[str]:
         """The configurations that are finished in the folder; none if it is of other rows, as `collect` will say."""
-        stored = [oof for oof in (_stored(folder / name) for name in (SEARCH, ANSWER)) if oof is not None]
-        if not stored:
+        found = [oof for oof in (stored(folder / name) for name in (SEARCH, ANSWER)) if oof is not None]
+        if not found:
             return []
         mark = digest(as_features(self.table.X, len(self.table.y)))
-        return list(dict.fromkeys(name for oof in stored if _data_of(oof) == mark for name in finished_in(oof)))
+        return list(dict.fromkeys(name for oof in found if _data_of(oof) == mark for name in finished_in(oof)))
 
 
 def _joined(configs: Configs, ready: Configs, missing: set[str]) -> Configs:
@@ -105,7 +105,7 @@ def _data_of(oof: Predictions) -> Any:
     return oof.provenance.get(TEST_PART, oof.provenance).get("data")
 
 
-def _stored(path: Path) -> Predictions | None:
+def stored(path: Path) -> Predictions | None:
     """What a file holds; None if it cannot be read, as `collect` will say."""
     with suppress(OutfoldError):
         return load(path) if path.exists() else None
@@ -114,7 +114,7 @@ def _stored(path: Path) -> Predictions | None:
 
 def names_in(path: Path, where: Callable[[Predictions], Iterable[str]]) -> list[str]:
     """Some of the configurations in a file; none if it cannot be read."""
-    oof = _stored(path)
+    oof = stored(path)
     return [] if oof is None else list(where(oof))
 
 

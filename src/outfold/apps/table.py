@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
+from ..data.plan import Plan
 from ..data.target import MOST_CLASSES
 from ..exceptions import InputError, invalid
 from ..tables import Columns, Dialect, TableFile, features, inspect, read_file
 from ..tables.columns import read_columns
 from ..tables.events import survival_records
+from ..tables.kinds import look_at
 from ..tables.labels import label_values, without_words
 from ..tables.roles import check_column
 
@@ -142,6 +144,7 @@ def labelled_table(
             check_column(frame, name, role)
     frame, left_out = _with_labels(frame, roles, task, say)
     kind = _task_of(frame, roles, task)
+    _refuse_dates(frame, roles, task)
     given = columns if columns is None or isinstance(columns, Columns) else read_columns(columns)
     found = inspect(frame, **roles._asdict(), given=given)
     X = features(frame, found)  # refuses a table without any, and says why
@@ -278,6 +281,20 @@ def _names(values: pd.Series[Any]) -> NDArray[Any]:
     return names
 
 
+def _refuse_dates(frame: pd.DataFrame, roles: Roles, asked: TableTask | None) -> None:
+    """Refuse a date to predict: it is no number, and a class only if it repeats or somebody says so."""
+    if roles.target is None or asked == "classification":
+        return
+    values = frame[roles.target]
+    repeats = values.nunique() <= min(MOST_CLASSES, len(values) / 2)
+    if (asked is None and repeats) or look_at(values, roles.target).kind != "date":
+        return
+    remedy = (
+        "Predict a number, such as the days since a first date. For the time until an event, use `time` and `event`."
+    )
+    raise InputError(f"the target {roles.target!r} is a date, such as {values.iloc[0]}.", remedy=remedy)
+
+
 def _refuse_names(frame: pd.DataFrame, roles: Roles, task: TableTask) -> None:
     """Refuse classes that hardly ever repeat: nothing can be learnt of them."""
     if task != "classification" or roles.target is None:
@@ -288,6 +305,25 @@ def _refuse_names(frame: pd.DataFrame, roles: Roles, task: TableTask) -> None:
         problem = f"the target {roles.target!r} has {n:,} classes in {formatting.count(len(values), 'row')}"
         shown = formatting.listed(values.drop_duplicates().tolist(), 3)
         raise InputError(f"{problem} ({shown}): they repeat too seldom.", remedy="Name another column: `target=`.")
+
+
+def check_events(table: LabelledTable, rows: NDArray[np.intp], plan: Plan, inner: bool) -> None:
+    """Refuse so few events that a training part would have none: every survival model needs one."""
+    if table.task != "survival":
+        return
+    happened, what = table.y["event"][rows], "row"
+    where = np.flatnonzero(happened)
+    if table.groups is not None:
+        where, what = np.unique(table.groups[rows][happened]), "group"
+    needed = 3 if inner else 2  # one fold holds out one of them, and inner folds another one
+    if len(where) < needed:
+        apart = " outside the test part" if plan.has_test_part else ""
+        problem = (
+            f"{plan} needs events in at least {needed} {what}s{apart}, so that each training part has one; "
+            f"the event happened in {formatting.count(len(where), what)}."
+        )
+        remedy = "Add rows with events. If another value says that the event happened, name it: `positive=`."
+        raise InputError(problem, remedy=remedy)
 
 
 _LIKE_MISSING = {"na", "n/a", "nan", "null", "none", "?", "-", "missing", "unknown"}

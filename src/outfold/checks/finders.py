@@ -494,5 +494,7 @@ def few_repeats(case: Case) -> str | None:
         return None
     even, odd = scores[::2].mean(axis=0), scores[1::2].mean(axis=0)
     agreement = float(rank_correlations(even[None, None], odd[None, None])[0])
-    said = f"even and odd ones of {len(scores)} repeats rank the {case.n_candidates:,} configurations with a correlation of "
-    return None if agreement >= _AGREE else f"{said}{agreement:.2f} only."
+    if agreement >= _AGREE:
+        return None
+    differ = f"the two halves of the {len(scores)} repeats rank the {case.n_candidates:,} configurations differently"
+    return f"{differ} (rank correlation {agreement:.2f})."

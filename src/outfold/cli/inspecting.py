@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import FileError
+from ..formatting import between_commas
 from ..tables import Columns, TableFile, inspect, read_file
 from ..tables.columns import Role, read_columns
 from .options import CommandParser, add_command, add_format, add_option, given, names
@@ -53,7 +54,7 @@ def add_roles(parser: CommandParser) -> None:
     add_option(parser, "--id", dest="sample", metavar="COL", help=naming)
     add_option(parser, "--time", metavar="COL", help="for survival: time of the event, or of the last visit")
     add_option(parser, "--event", metavar="COL", help="for survival: 1 if the event happened, else 0")
-    unused = "columns not to use as features"
+    unused = "columns not to use as features; a name with a comma in quotation marks: 'A,\"height, cm\"'"
     add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
 
 
@@ -118,7 +119,7 @@ def _say_next(args: argparse.Namespace, columns: Columns, out: Path | None) -> N
     if out is not None:  # it has the other roles
         words += ["--columns", str(out)]
     else:
-        others = {"--group": args.group, "--id": args.sample, "--drop-columns": ",".join(args.leave_out)}
+        others = {"--group": args.group, "--id": args.sample, "--drop-columns": between_commas(args.leave_out)}
         words += [word for option, name in others.items() if name for word in (option, name)]
         words += [] if args.columns is None else ["--columns", args.columns]
     print(f"\nnext   {shlex.join(words)}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import csv
 import re
 import shlex
 from collections.abc import Callable
@@ -188,8 +189,13 @@ _seed = _number(lambda number: number >= 0, "a whole number from 0")
 
 
 def names(text: str) -> list[str]:
-    """Names between commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Names between commas; one with a comma of its own is in quotation marks, as in a csv file.
+
+    >>> names('age, "height, cm"')
+    ['age', 'height, cm']
+    """
+    rows = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
+    return [name.strip() for row in rows for name in row if name.strip()]
 
 
 def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
@@ -216,7 +222,7 @@ def add_selection(
     rules = [name for name in select.__all__ if name.islower()]
     add_option(parser, "--rule", choices=rules, help=f"how the configuration is selected (default: {default_rule})")
     keep = "for one_standard_error and within: the parameter to keep small"
-    parser.add_argument("--complexity", metavar="PARAM", help=keep)
+    add_option(parser, "--complexity", metavar="PARAM", help=keep)
     lose = "for within: percent of the best score that you are willing to lose"
     add_option(parser, "--loss-percent", type=float, metavar="P", help=lose)
 

@@ -23,7 +23,7 @@ from .inspecting import add_dialect, dialect_options
 from .loading import load
 from .options import CommandParser, add_command, add_draws, add_file, add_format, add_margins, add_option, given, names
 from .printing import print_as
-from .writing import DRAWN, check_file, save_picture
+from .writing import DRAWN, check_file, refuse_input, save_picture
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,6 +123,7 @@ def _add_predict(commands: Any) -> None:
 def _predict(args: argparse.Namespace) -> None:
     if args.out is not None:
         check_file("out", Path(args.out), ".csv", ".csv.gz", ".parquet")
+        refuse_input("out", Path(args.out), Path(args.data))
     model = load_model(folder_of(args.folder), args.trust)
     frame = read_rows(args, model.about)
     _report_check(model, frame)

@@ -30,3 +30,10 @@ def check_file(option: str, path: Path, *endings: str) -> None:
         raise invalid(option, f"must end in {', '.join(endings[:-1])} or {endings[-1]}", f"got {str(path)!r}")
     if not path.parent.is_dir():
         raise invalid(option, "needs a folder that is there", f"there is no {str(path.parent)!r}")
+
+
+def refuse_input(option: str, path: Path, read: Path) -> None:
+    """Refuse to write over the file that is read, also by another path or a link."""
+    if path.exists() and read.exists() and path.samefile(read):
+        given = f"{str(path)!r} is the file that is read"
+        raise invalid(option, "must be another file than the table of new rows", given, "Name a new file.")

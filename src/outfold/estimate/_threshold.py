@@ -21,6 +21,7 @@ from ..metrics._keeping import kept, kernels_kept
 from ..metrics._scoring import Aggregate, Scoring, bind, group_notes, sample_bootstrap, selecting
 from ..requirements import Requirement, requires
 from ..results import AtThreshold, Selection, Share
+from ..results._threshold import CALLED
 from ..select import RuleLike, recorded_rule
 from ..stats import thresholds as cuts
 from ..stats.intervals import equal_answers
@@ -434,7 +435,7 @@ def _notes(scoring: Scoring, shares: Sequence[Share], unusable: int, n_resamples
     if scoring.oof.response == "score" and scoring.oof.n_folds > 1:
         text = "the threshold cuts margins of different folds at one value; those of different models may not share a scale."
         notes.append(Note("OF209", text))
-    few = [share.name for share in shares if share.name in ("ppv", "npv") and share.n < _FEW]
+    few = [CALLED[share.name] for share in shares if share.name in ("ppv", "npv") and share.n < _FEW]
     if few:
         notes.append(
             approximate(f"{' and '.join(few)} rest{'s' if len(few) == 1 else ''} on fewer than {_FEW} samples")

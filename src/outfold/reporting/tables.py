@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from .. import formatting
 from ..formatting import Digits
 from ..results import AtThreshold, Baseline, Comparisons, Share
+from ..results._threshold import CALLED
 
 
 class Cells(NamedTuple):
@@ -27,16 +28,14 @@ class Cells(NamedTuple):
 
 # -- at a threshold -------------------------------------------------------------------------------------------
 
-_SHARES = {"sensitivity": "sensitivity", "specificity": "specificity", "ppv": "PPV", "npv": "NPV"}
-
 
 def threshold_cells(found: Sequence[AtThreshold]) -> Cells:
     """A row for each threshold, the first one the chosen; the last says what PPV and NPV are without a model."""
     first = found[0]
-    rows = [[_choice_in_words(one), _threshold(one), *(with_ends(one[name]) for name in _SHARES)] for one in found]
+    rows = [[_choice_in_words(one), _threshold(one), *(with_ends(one[name]) for name in CALLED)] for one in found]
     share = Digits.of_width(2 / first.n_samples**0.5)
     rows.append(["without a model", "", "", "", share(first.prevalence), share(1 - first.prevalence)])
-    header = ["chosen by", "threshold", *_SHARES.values()]
+    header = ["chosen by", "threshold", *CALLED.values()]
     return Cells(header, rows, marked=(0,), soft=(len(rows) - 1,))
 
 

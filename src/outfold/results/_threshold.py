@@ -165,7 +165,7 @@ class AtThreshold(TableResult, FrameResult):
         return f"<AtThreshold {self.choice} {self.threshold:.4g}: {', '.join(self._words())}>"
 
     def _words(self) -> list[str]:
-        return [f"{share.name} {digits_by(share)(share.value)}" for share in self.shares]
+        return [f"{CALLED[share.name]} {digits_by(share)(share.value)}" for share in self.shares]
 
     def _title(self) -> str:
         return f"{self.selected} at threshold {formatting.cutoff(self.threshold)} ({self.meaning})"
@@ -181,7 +181,7 @@ class AtThreshold(TableResult, FrameResult):
 
     def _facts(self) -> Facts:
         of = f"{self.n_positive:,} of {count(self.n_samples, 'sample')}"
-        yield "prevalence", f"{self.prevalence:.3g}, {of} are {self.positive}; ppv and npv hold for it only"
+        yield "prevalence", f"{self.prevalence:.3g}, {of} are {self.positive}; PPV and NPV hold for it only"
         low, high = np.quantile(self.thresholds, [0.05, 0.95])
         if low < high:
             yield "threshold", f"draws choose {formatting.cutoff(low)} to {formatting.cutoff(high)} (the middle 90%)"
@@ -216,7 +216,7 @@ class AtThreshold(TableResult, FrameResult):
         }
 
 
-# What the shares are called in tables.
+# What the shares are called in tables and sentences.
 CALLED = {"sensitivity": "sensitivity", "specificity": "specificity", "ppv": "PPV", "npv": "NPV"}
 
 

@@ -259,7 +259,7 @@ def _note_on_dates(frame: pd.DataFrame, columns: Columns) -> tuple[str, ...]:
         return ()
     hold, them = ("holds", "it") if len(names) == 1 else ("hold", "them")
     which = f"{formatting.listed(names, len(names))} {hold} past dates"
-    remedy = f"--drop-columns {shlex.quote(','.join(names))} leaves {them} out"
+    remedy = f"--drop-columns {shlex.quote(formatting.between_commas(names))} leaves {them} out"
     return (f"{which}: new rows with later dates all lie outside the training range. {remedy}",)
 
 
