@@ -154,25 +154,43 @@ def table_html(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return f"<table class='outfold'><tr>{head}</tr>{body}</table>"
 
 
-_LETTERS_LATEX = 50  # of a name on one line; longer ones are broken over several
+# Letters on a line of a page: of a name, beside other columns; and of all columns together.
+_LETTERS_LATEX, _LINE_LATEX = 50, 66
+# In small type: the share of a line that a letter takes, and the gaps beside a column; letters that are not worth breaking.
+_SMALL_LETTER, _SMALL_GAP, _SHORT = 0.0128, 0.018, 12
 
 
 def table_latex(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """The same as `table`, for LaTeX with booktabs; everything is escaped, and a long first column is broken."""
-    rows = list(rows)
-    cells = [[escape_latex(cell) for cell in row] for row in rows]
-    columns = "l" * len(header)
-    if any(len(str(row[0])) > _LETTERS_LATEX for row in rows):
-        columns = rf"p{{{0.5 if len(header) < 4 else 0.2}\linewidth}}" + columns[1:]
-        cells = [[r"\raggedright " + _breakable(first), *rest] for first, *rest in cells]
-    lines = [_protected(" & ".join(row)) + r" \\" for row in [[escape_latex(cell) for cell in header], *cells]]
-    body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-    return "\n".join([*body, r"\end{tabular}"])
+    """The same as `table`, for LaTeX with booktabs; everything is escaped, and what is too wide for a page is broken."""
+    rows = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    columns = ["l"] * len(header)
+    small = min(widths[0], _LETTERS_LATEX) + sum(widths[1:]) > _LINE_LATEX
+    if small:
+        columns = [f"p{{{share:.3f}\\linewidth}}" if share else "l" for share in _shares_of_line(widths)]
+    elif widths[0] > _LETTERS_LATEX:
+        columns[0] = rf"p{{{0.5 if len(header) < 4 else 0.2}\linewidth}}"
+    name = breakable_latex if columns[0] != "l" else escape_latex
+    cells = [[name(first), *map(escape_latex, rest)] for first, *rest in ([*header], *rows)]
+    cells = [[rf"\raggedright {c}" if how != "l" else c for c, how in zip(row, columns, strict=True)] for row in cells]
+    end = r" \tabularnewline" if columns[-1] != "l" else r" \\"  # `\\` is another command in a broken cell
+    lines = [_protected(" & ".join(row)) + end for row in cells]
+    body = [rf"\begin{{tabular}}{{{''.join(columns)}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    body.append(r"\end{tabular}")
+    return "\n".join([r"{\footnotesize\setlength{\tabcolsep}{3pt}%", *body, "}"] if small else body)
 
 
-def _breakable(name: str) -> str:
-    """An escaped name that may be broken after marks of punctuation."""
-    return re.sub(r"(\\(?:[_&#$%{}]|text\w+\{\})|[,=(/;:])(?=\S)", r"\1\\allowbreak{}", name)
+def _shares_of_line(widths: Sequence[int]) -> list[float]:
+    """The share of the line that each column of a wide table gets, in small type; 0 for a column that is not broken."""
+    short = [min(width, 2 * _SHORT) if width > _SHORT else 0 for width in widths]
+    left = 0.98 - _SMALL_GAP * len(widths) - _SMALL_LETTER * sum(w for w, s in zip(widths, short, strict=True) if not s)
+    return [max(left, 0.1) * weight / max(sum(short), 1) for weight in short]
+
+
+def breakable_latex(name: str) -> str:
+    """The name, escaped; it may be broken after marks of punctuation."""
+    marks = r"(\\(?:[_&#$%{}]|text\w+\{\})|[,=(/;:])(?=\S)"
+    return re.sub(marks, r"\1\\allowbreak{}", escape_latex(name))
 
 
 # What no document may hold, and what would turn the direction of the text around it.

@@ -391,7 +391,8 @@ def latex(report: Report) -> str:
         about = tables.about_thresholds(report.thresholds, report.graded)
         parts += [formatting.escape_latex(about), formatting.table_latex(cells.header, cells.rows)]
     if report.comparisons is not None:
-        about = formatting.escape_latex(_MINUS.format(report.estimate.selected))
+        selected = formatting.breakable_latex(report.estimate.selected)
+        about = rf"{{\sloppy {_MINUS.format(selected)}\par}}"  # a long name begins on a line of its own
         cells = tables.comparison_cells(report.comparisons)
         parts += [about, formatting.table_latex(cells.header, cells.rows)]
     return "\n\n".join(parts) + "\n"
