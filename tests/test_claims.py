@@ -690,7 +690,9 @@ def test_everyday_searches():
     assert f"{min(every[jobs][f'{side}_both_least'] for side in ('kept', 'dropping') for jobs in '12'):.2f}" == "1.00"
     assert middles["kept", "2"] >= 1.3
     assert least["kept", "1"] >= 0.98
-    assert [key for key in page if key[1] == "1" and searches[key]["dropping_wall"] < 0.98] == [("decision tree, 32", "1")]
+    assert [key for key in page if key[1] == "1" and searches[key]["dropping_wall"] < 0.98] == [
+        ("decision tree, 32", "1")
+    ]
     seconds = every["1"]["dropping_estimate_median"], every["1"]["kept_estimate_median"]
     most = max(every["1"][f"{side}_estimate_most"] for side in ("kept", "dropping"))
     says("speed.md", heading, f"takes {max(seconds):.2f} s more in the median, and {most:.2f} s at most")
