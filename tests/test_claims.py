@@ -696,12 +696,18 @@ def test_everyday_searches():
     seconds = every["1"]["dropping_estimate_median"], every["1"]["kept_estimate_median"]
     most = max(every["1"][f"{side}_estimate_most"] for side in ("kept", "dropping"))
     says("speed.md", heading, f"takes {max(seconds):.2f} s more in the median, and {most:.2f} s at most")
+    with_estimate = [
+        numbers["seconds"] / (numbers["seconds"] / numbers[f"{side}_wall"] + numbers[f"{side}_estimate"])
+        for numbers in (searches[key] for key in page)
+        for side in ("kept", "dropping")
+    ]
+    says("speed.md", heading, f"With it, the lowest ratio is {min(with_estimate):.2f}.")
     assert middles["kept", "1"] < 1.3
     assert max(middles["dropping", jobs] for jobs in "12") < 2
     warm = [
         min(searches[key].get(f"{side}_warm", 1.0) for side in ("kept", "dropping")) for key in page if key[1] == "2"
     ]
-    assert sum(numbers < 0.98 for numbers in warm) == 3
+    assert sum(numbers < 0.98 for numbers in warm) == 2
     other = sum(numbers["dropping_same"] == 0 for key, numbers in searches.items() if key in page)
     says("speed.md", heading, f"With dropping, another configuration won in {other} of the {len(page)} rows.")
     for jobs in ("1", "2"):
