@@ -146,6 +146,7 @@ SOURCES = {
     "methods/wmc.md: Where it comes from": "no measurement: titles of papers",
     "promises.md: Files of strangers run no code": "no measurement: limits that tests/fuzz sets",
     "report.md: Size and speed": "benchmarks/results/report.json",
+    "run.md: How long it takes": "benchmarks/results/run_budget.json",
     "run.md: Does the number come true?": "benchmarks/results/run.json",
     "run.md: Beside FLAML": "benchmarks/results/run.json",
     "speed.md: Large artifacts": "benchmarks/results/large.json",
@@ -715,6 +716,15 @@ def test_everyday_searches():
         for side, words in (("kept", "nothing dropped"), ("dropping", "as it comes")):
             least, median = (every[f"{side}_wall_{kind}"] for kind in ("least", "median"))
             says("speed.md", heading, f"`n_jobs={jobs}`, {words}: at least {least:.2f}, median {median:.2f}")
+
+
+def test_how_long_a_run_takes():
+    budget, left = (result(f"benchmarks/results/run_{name}.json") for name in ("budget", "left"))
+    walls = [f"{budget[f'200,000 x 24, {seconds} s']['wall']:.0f} s" for seconds in (60, 150)]
+    said = f"took {walls[0]} with a budget of 60 s, and {walls[1]} with a budget of 150 s"
+    says("run.md", "How long it takes", said)
+    wrong, readings = (sum(row[name] for row in left.values()) for name in ("wrong", "readings"))
+    says("run.md", "How long it takes", f"{wrong:.0f} of {readings:.0f} readings of the time left were off")
 
 
 def test_what_dropping_saves_and_costs():
