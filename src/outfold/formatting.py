@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import html
 import importlib.util
-import io
 import math
 import re
 import sys
@@ -82,6 +80,9 @@ def between_commas(names: Iterable[str]) -> str:
     >>> between_commas(["age", "height, cm"])
     'age,"height, cm"'
     """
+    import csv  # the command line alone needs them
+    import io
+
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(names)
     return line.getvalue()
