@@ -158,15 +158,16 @@ def _grower(forest: Any, rows: NDArray[np.float32], y: NDArray[Any]) -> _Grower:
     target = np.ascontiguousarray(np.reshape(codes, (-1, 1)), dtype=np.float64)
     n_drawn = forest._n_samples_bootstrap if forest.bootstrap else None
     make_splitter = DENSE_SPLITTERS[template.splitter]
+    stream = np.random.RandomState(0)  # a new one for each tree would take as long as a small tree
 
     def grow(seed: int) -> Any:
         weights = None
         if n_drawn is not None:  # the rows of a tree and its features are drawn from two streams of one seed
-            drawn = np.random.RandomState(seed).randint(0, n, n_drawn)
-            weights = np.bincount(drawn, minlength=n).astype(np.float64)
+            stream.seed(seed)
+            weights = np.bincount(stream.randint(0, n, n_drawn), minlength=n).astype(np.float64)
         criterion = (CRITERIA_REG if classes is None else CRITERIA_CLF)[forest.criterion]
         scored = criterion(1, n) if classes is None else criterion(1, widths)
-        stream = np.random.RandomState(seed)
+        stream.seed(seed)
         splitter = make_splitter(scored, template.max_features_, leaf, 0.0, stream, None)
         builder = DepthFirstTreeBuilder(splitter, split, leaf, 0.0, depth, forest.min_impurity_decrease)
         tree = Tree(n_features, widths, 1)
