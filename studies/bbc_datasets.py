@@ -2,8 +2,8 @@
 
 Three tenths of a data set are the pool, the others tell the truth. Subsamples of the pool are searched with the 610
 configurations of the paper, with 100 trees in a forest instead of 1,000. Bias of all protocols, what dropping saves and
-loses, coverage and width of intervals at eleven levels; with four repeats, what repeats change; nested cross-validation
-of the first two subsamples.
+loses, coverage and width of intervals at eleven levels; for the first two subsamples of four sets, what four repeats change,
+and nested cross-validation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from outfold.learners import spaces
 
 SETS = ("sylvine", "jasmine", "madeline", "madelon", "dexter")
 SAMPLES = (20, 40, 60, 80, 100)
-SUBSAMPLES, NESTED, REPEATED = 8, 2, 2
+NARROW = SETS[:-1]  # dexter's 20,000 columns take too long for repeats and nested cross-validation
+SUBSAMPLES, FIRST, NESTED = 8, 3, 2
 REPEATS, REPEATED_SIZES = 4, (20, 100)
 METRIC, FOLDS, DRAWS, TREES = "roc_auc", 10, 1000, 100
 LEVELS = (*(round(0.5 + 0.05 * i, 2) for i in range(10)), 0.99)
@@ -47,10 +48,10 @@ def units(size: Size) -> Iterable[Unit]:
     out = []
     for subsample in range(SUBSAMPLES):
         out += [unit_of(data, n, subsample, "single") for n in SAMPLES for data in SETS]
-        if subsample < NESTED:
-            out += [unit_of(data, n, subsample, "nested") for n in SAMPLES for data in SETS]
-        if subsample < REPEATED:
-            out += [unit_of(data, n, subsample, "repeats") for n in REPEATED_SIZES for data in SETS]
+        later = subsample - FIRST  # once there are enough subsamples to say something
+        if 0 <= later < NESTED:
+            out += [unit_of(data, n, later, "repeats") for n in REPEATED_SIZES for data in NARROW]
+            out += [unit_of(data, n, later, "nested") for n in SAMPLES for data in NARROW]
     return out
 
 
@@ -322,6 +323,7 @@ def page(result: dict[str, Any]) -> Iterator[str]:
         "- christine, philippine, gisette and gina are not to be had. The paper has 20 subsamples of each set and "
         "size, and 500 samples; 1,000 trees in a forest."
     )
+    yield "- Repeats and nested cross-validation leave out dexter, whose 20,000 columns take too long."
     yield "- Support vector machines stop after 20,000 steps."
 
 
