@@ -939,6 +939,22 @@ def test_large_artifacts():
         assert cells == [f"{one['seconds']:.1f}", f"{one['megabytes']:.0f}", *before, ratio]
 
 
+def test_large_files():
+    measured, page = result("benchmarks/results/store.json"), sections("format.md")["Large files"]
+    speeds = {}
+    for size in (25, 200):
+        one = measured[f"write 5000 x 10 x 10, batches of {size}"]
+        speeds[size] = f"{round(one['cells_per_second'], -3):,.0f}"
+        assert one["cells"] == 500_000
+        assert f"{one['bytes_per_raw_byte']:.2f} times" in page
+    assert f"{speeds[25]} cells a second in batches of 25" in page
+    assert f"{speeds[200]} in batches of 200" in page
+    opened = measured["open"]
+    assert opened["gigabytes"] == 10
+    assert opened["seconds"] < 1
+    assert opened["megabytes"] < 60
+
+
 def test_growth():
     measured, page = result("benchmarks/results/growth.json"), rows("speed.md", "Growth")
     assert set(page) == set(measured)
