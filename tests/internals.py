@@ -136,6 +136,8 @@ _SOURCES = {
     "modules_for": "outfold.fitting.sharing.families",
     "neighbours": "outfold.fitting.sharing.families",
     "forests": "outfold.fitting.sharing.families",
+    "growing": "outfold.fitting.sharing.families",
+    "trees": "outfold.fitting.sharing.families",
     "grow_trees": "outfold.fitting.sharing.families.forests",
     "logistic": "outfold.fitting.sharing.families",
     "is_full_rank": "outfold.fitting.sharing.families.common",

@@ -455,7 +455,8 @@ class Dispatcher:
             self.executor.count(outcome)
             self._n_fits += len(outcome.fits)
             for fit in outcome.fits:
-                self._warned.update({name for name in fit.warnings if name not in _SILENT})
+                if fit.warnings:
+                    self._warned.update({name for name in fit.warnings if name not in _SILENT})
             if outcome.scores is not None and outcome.scores.problem:
                 self._not_scored[outcome.scores.problem] += 1
             for _ in holdout.cells:

@@ -16,7 +16,7 @@ from sklearn.ensemble import (
 )
 
 import outfold as of
-from internals import check_family, forests, grow_trees
+from internals import check_family, forests, grow_trees, growing
 from outfold.fitting.sharing import Unsuitable, family_of
 
 CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
@@ -174,13 +174,12 @@ def _two_forests():
 
 def test_another_builder_is_noticed_at_the_first_tree(monkeypatch):
     some, X, y = _two_forests()
-    whole = forests._grower
 
-    def other(forest, rows, y):
-        grow = whole(forest, rows, y)
-        return lambda seed: grow(seed + 1)
+    class Other(growing.Grower):
+        def __call__(self, seed, leaf, split, depth):
+            return super().__call__(seed + 1, leaf, split, depth)
 
-    monkeypatch.setattr(forests, "_grower", other)
+    monkeypatch.setattr(forests, "Grower", Other)
     assert grow_trees(some[1], X, y) is None
     check_family(family(some[0]), some, X, y, tolerance=0)
 

@@ -13,7 +13,7 @@ from share_estimators import check_company
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from internals import CutTree, check_family
+from internals import CutTree, check_family, growing, trees
 from outfold.fitting.sharing import Unsuitable
 
 CLASSIFICATION, REGRESSION = (CutTree(f"sklearn.tree.DecisionTree{kind}") for kind in ("Classifier", "Regressor"))
@@ -182,3 +182,47 @@ def test_data_that_are_refused():
         REGRESSION.fit([DecisionTreeRegressor()], csr_array(X), y)
     with pytest.raises(Unsuitable, match="single y"):
         REGRESSION.fit([DecisionTreeRegressor()], X, np.column_stack((y, y)))
+
+
+def _answers(family: Any, members: list[Any], X: Any, y: Any, X_test: Any) -> list[Any]:
+    method = "predict" if family is REGRESSION else "predict_proba"
+    return [getattr(model, method)(X_test) for model in family.fit(members, X, y)]
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "absolute_error"])
+def test_trees_of_the_builder_are_those_of_scikit_learn(monkeypatch, criterion):
+    task = "regression" if "error" in criterion else "classification"
+    kind, family = KINDS[task]
+    X, y, X_test = _data(1, 60, 4, task, ties=True, n_classes=3)
+    members, fits = _members(kind, criterion=criterion), []
+    fit = kind.fit
+    monkeypatch.setattr(kind, "fit", lambda self, *args, **kwargs: (fits.append(1), fit(self, *args, **kwargs))[1])
+    grown = _answers(family, members, X, y, X_test)
+    known = criterion != "absolute_error"  # what the builder alone is not used for
+    assert len(fits) == (1 if known else 3)
+    monkeypatch.setattr(trees, "can_grow", lambda model, n_rows: False)
+    for mine, theirs in zip(grown, _answers(family, members, X, y, X_test), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert len(fits) == (4 if known else 6)  # a tree for each of three sizes of leaf: 1, 2 and a tenth of the rows
+
+
+def test_another_builder_is_noticed_at_the_first_tree(monkeypatch):
+    class Other(growing.Grower):
+        def __call__(self, seed: int, leaf: int, split: int, depth: int) -> Any:
+            return super().__call__(seed, leaf + 1, split, depth)
+
+    X, y, X_test = _data(2, 60, 4, "classification", ties=False)
+    members = _members(DecisionTreeClassifier)
+    expected = _answers(CLASSIFICATION, members, X, y, X_test)
+    monkeypatch.setattr(trees, "Grower", Other)
+    for mine, theirs in zip(_answers(CLASSIFICATION, members, X, y, X_test), expected, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_missing_values_are_left_to_scikit_learn():
+    X, y, X_test = _data(3, 60, 4, "classification", ties=False)
+    X[::7, 1] = X_test[::3, 1] = np.nan
+    members = [DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0) for leaf in (1, 3)]
+    grown = _answers(CLASSIFICATION, members, X, y, X_test)
+    for mine, member in zip(grown, members, strict=True):
+        np.testing.assert_array_equal(mine, clone(member).fit(X, y).predict_proba(X_test))

@@ -1,16 +1,13 @@
 """Forests: the one with the most trees serves all smaller ones, which are its first trees.
 
 On small tables scikit-learn spends most of the time of a forest around its trees: it copies, checks and names each of them. So
-the trees are grown here by scikit-learn's own compiled builder alone. The builder is not part of its public interface. That is
-why the first tree of every forest is also grown by scikit-learn: the others are grown here only if the two are the same in
-every bit.
+all trees but the first are grown by the builder alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,14 +15,10 @@ from numpy.typing import NDArray
 
 from ..family import Family, Unsuitable, View
 from .common import LastX, is_count, is_seed
+from .growing import DEEPEST, OTHER_BUILDER, Grower, can_grow, same_trees
 
-_MOST = np.iinfo(np.int32).max
-_CRITERIA = frozenset({"gini", "entropy", "log_loss", "squared_error", "friedman_mse"})
-# With more rows, or fewer trees, growing the first tree twice costs more than it saves.
-_MOST_ROWS, _FEWEST_TREES = 5_000, 10
-
-# A tree for each seed.
-_Grower = Callable[[int], Any]
+# With fewer trees, growing the first one twice costs more than it saves.
+_FEWEST_TREES = 10
 
 
 class Forest(Family):
@@ -115,72 +108,22 @@ def grow_trees(forest: Any, rows: NDArray[np.float32], y: NDArray[Any]) -> list[
     The forest itself is fitted with its first tree, so that it knows its classes.
     """
     n_trees = int(forest.n_estimators)
-    if len(rows) > _MOST_ROWS or n_trees < _FEWEST_TREES or not _is_plain(forest):
+    if n_trees < _FEWEST_TREES or not can_grow(forest, len(rows)):
         return None
     forest.set_params(n_estimators=1).fit(rows, y)
     forest.n_estimators = n_trees
+    depth = DEEPEST if forest.max_depth is None else forest.max_depth
+    sizes = int(forest.min_samples_leaf), int(forest.min_samples_split), depth
     try:
-        grow = _grower(forest, rows, y)
+        n_drawn = forest._n_samples_bootstrap if forest.bootstrap else None
+        grow = Grower(forest.estimators_[0], rows, y, getattr(forest, "classes_", None), n_drawn)
         stream = np.random.RandomState(forest.random_state)
-        first = grow(stream.randint(_MOST))
-        if not _same(first, forest.estimators_[0].tree_):
+        first = grow(stream.randint(DEEPEST), *sizes)
+        if not same_trees(first, forest.estimators_[0].tree_):
             return None
-        return [first, *(grow(stream.randint(_MOST)) for _ in range(n_trees - 1))]
-    except (ImportError, AttributeError, TypeError, ValueError, KeyError):  # another scikit-learn, with another builder
+        return [first, *(grow(stream.randint(DEEPEST), *sizes) for _ in range(n_trees - 1))]
+    except OTHER_BUILDER:
         return None
-
-
-def _is_plain(forest: Any) -> bool:
-    """Whether the trees differ in nothing but their seeds, and rows have no weights."""
-    return (
-        forest.criterion in _CRITERIA
-        and getattr(forest, "class_weight", None) is None
-        and forest.max_leaf_nodes is None
-        and forest.monotonic_cst is None
-        and forest.min_weight_fraction_leaf == 0
-        and forest.ccp_alpha == 0
-        and all(isinstance(size, Integral) for size in (forest.min_samples_leaf, forest.min_samples_split))
-    )
-
-
-def _grower(forest: Any, rows: NDArray[np.float32], y: NDArray[Any]) -> _Grower:
-    """A function that grows the tree of a seed, as the first tree of this fitted forest was grown."""
-    from sklearn.tree._classes import CRITERIA_CLF, CRITERIA_REG, DENSE_SPLITTERS
-    from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
-
-    template, classes = forest.estimators_[0], getattr(forest, "classes_", None)
-    n, n_features = rows.shape
-    leaf = int(forest.min_samples_leaf)
-    split = max(int(forest.min_samples_split), 2 * leaf)
-    depth = _MOST if forest.max_depth is None else forest.max_depth
-    widths = np.array([1 if classes is None else len(classes)], dtype=np.intp)
-    codes = y if classes is None else np.searchsorted(classes, y)
-    target = np.ascontiguousarray(np.reshape(codes, (-1, 1)), dtype=np.float64)
-    n_drawn = forest._n_samples_bootstrap if forest.bootstrap else None
-    make_splitter = DENSE_SPLITTERS[template.splitter]
-    stream = np.random.RandomState(0)  # a new one for each tree would take as long as a small tree
-
-    def grow(seed: int) -> Any:
-        weights = None
-        if n_drawn is not None:  # the rows of a tree and its features are drawn from two streams of one seed
-            stream.seed(seed)
-            weights = np.bincount(stream.randint(0, n, n_drawn), minlength=n).astype(np.float64)
-        criterion = (CRITERIA_REG if classes is None else CRITERIA_CLF)[forest.criterion]
-        scored = criterion(1, n) if classes is None else criterion(1, widths)
-        stream.seed(seed)
-        splitter = make_splitter(scored, template.max_features_, leaf, 0.0, stream, None)
-        builder = DepthFirstTreeBuilder(splitter, split, leaf, 0.0, depth, forest.min_impurity_decrease)
-        tree = Tree(n_features, widths, 1)
-        builder.build(tree, rows, target, weights, None)
-        return tree
-
-    return grow
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two trees are the same in every node. Bytes between the fields of a node hold anything, so fields are compared."""
-    mine, theirs = one.__getstate__(), other.__getstate__()
-    return all(np.array_equal(mine[part], theirs[part]) for part in ("nodes", "values"))
 
 
 FAMILIES: tuple[Family, ...] = (

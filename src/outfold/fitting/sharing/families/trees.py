@@ -6,9 +6,9 @@ LightGBM and XGBoost are never imported here: a model that is a member has alrea
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import partial
+from functools import cached_property, partial
 from math import ceil
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..family import Family, Unsuitable, View
 from .common import LastX, is_count, is_seed
+from .growing import DEEPEST, OTHER_BUILDER, Grower, can_grow, same_trees
 
 # What a method of a model with its first stages answers: (method, number of stages, rows).
 _Answer = Callable[[str, int, Any], NDArray[Any]]
@@ -324,19 +325,50 @@ class CutTree(Family):
             raise Unsuitable("trees share their fits for dense X and a single y")
         if set(fit_params) - {"sample_weight"}:
             raise Unsuitable(f"trees share their fits with sample_weight only, not with {sorted(fit_params)}")
-        grown: dict[int, _Grown] = {}
-        rows, read = _TreeRows(X, True), LastX(_TreeRows.of)
-        views = []
-        for member in members:
-            stops = _Stops.of(member, len(y))
-            if stops.leaf not in grown:
-                base = copy(member)
-                base.min_samples_leaf, base.min_samples_split, base.max_depth = stops.leaf, 2, None
-                grown[stops.leaf] = _Grown(base.fit(rows.X, y, check_input=rows.check, **fit_params), read)
-                rows = _TreeRows.of(X) if len(grown) == 1 else rows  # the first tree has checked them
-            tree = grown[stops.leaf]
-            views.append((_RegressionView if tree.classes is None else _ClassView)(member, tree, stops))
-        return views
+        all_stops = [_Stops.of(member, len(y)) for member in members]
+        growing = _Growing(members[0], X, y, fit_params)
+        # The largest leaves come first: their tree is the smallest, and grown twice.
+        grown = {leaf: growing(leaf) for leaf in sorted({stops.leaf for stops in all_stops}, reverse=True)}
+        view = _ClassView if hasattr(growing.first, "classes_") else _RegressionView
+        return [view(member, grown[stops.leaf], stops) for member, stops in zip(members, all_stops, strict=True)]
+
+
+class _Growing:
+    """Grows a tree for each size of leaves: the first by scikit-learn, which checks the rows, the others by its builder alone."""
+
+    def __init__(self, member: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
+        self.member, self.y, self.fit_params = member, y, fit_params
+        self.rows, self.read = _TreeRows(X, True), LastX(_TreeRows.of)
+        self.first: Any = None
+
+    def __call__(self, leaf: int) -> _Grown:
+        if self.first is None:
+            self.first = self._fitted(leaf)
+            self.rows = _TreeRows.of(self.rows.X)
+            return _Grown(self.first, self.read)
+        if self._builder is None:
+            return _Grown(self._fitted(leaf), self.read)
+        fitted = copy(self.first)
+        fitted.tree_ = self._builder(fitted.random_state, leaf, 2, DEEPEST)
+        return _Grown(fitted, self.read)
+
+    def _fitted(self, leaf: int) -> Any:
+        fitted = copy(self.member)
+        fitted.min_samples_leaf, fitted.min_samples_split, fitted.max_depth = leaf, 2, None
+        return fitted.fit(self.rows.X, self.y, check_input=self.rows.check, **self.fit_params)
+
+    @cached_property
+    def _builder(self) -> Grower | None:
+        """What grows the first tree as scikit-learn did; None if nothing does."""
+        first = self.first
+        if self.rows.check or self.fit_params or first.random_state is None or not can_grow(first, len(self.y)):
+            return None
+        try:
+            grow = Grower(first, self.rows.X, np.asarray(self.y), getattr(first, "classes_", None))
+            again = grow(first.random_state, first.min_samples_leaf, 2, DEEPEST)
+        except OTHER_BUILDER:
+            return None
+        return grow if same_trees(again, first.tree_) else None
 
 
 FAMILIES: tuple[Family, ...] = (
