@@ -86,9 +86,10 @@ def margin_hypotheses(
     return tuple(sides[: 1 if question == "non-inferior" else 2])
 
 
-def check_margin(margin: Any) -> None:
+def check_margin(margin: Any) -> float:
     if not (is_number(margin) and margin > 0):
         raise invalid("margin", "must be a number above 0, in units of the metric", got(margin))
+    return float(margin)
 
 
 def _refuse_whole_range(margin: float, compared: ComparedConfigs) -> None:

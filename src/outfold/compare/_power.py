@@ -87,8 +87,7 @@ class Asked:
             needed = "and `null` have no meaning with a margin, which says what is tested"
             raise invalid("alternative", needed, remedy="Leave them out.")
         question: MarginQuestion = "non-inferior" if equivalent is None else "equivalent"
-        margin = non_inferior if equivalent is None else equivalent
-        check_margin(margin)
+        margin = check_margin(non_inferior if equivalent is None else equivalent)
         # The test is chosen for a null that is not 0; its sign is that of the metric, which is not known yet.
         return cls(replace(hypothesis, alternative="better", null=margin), question, margin)
 

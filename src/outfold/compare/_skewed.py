@@ -11,6 +11,7 @@ from ..requirements import MEAN_OVER_SAMPLES, PREDICTIONS, Requirement, Requirem
 from ..results import Comparison, PairArrays
 from ..stats import skewed
 from ..stats.kernels import RELATIVE_TIE
+from ..stats.paired import Tested
 from ..stats.resampling import blocks
 from ._compared import ComparedConfigs, Source
 from ._pair_test import AlternativeLike, Findings, Hypothesis, compare_pair, one_sided, pair_test
@@ -47,7 +48,7 @@ def _t_skewed(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hy
         tested = skewed.careful_test(found, hypothesis.confidence_level, floor[part], hypothesis.null)
         statistic[part], pvalue[part], interval[part] = tested
     undefined, notes = hardly_differing(compared, pairs, difference, hypothesis.null)
-    tested = skewed.Tested(statistic, np.where(undefined, np.nan, pvalue), interval)
+    tested = Tested(statistic, np.where(undefined, np.nan, pvalue), interval)
     arrays = PairArrays(
         difference=difference,
         statistic=statistic,
