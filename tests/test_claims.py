@@ -21,6 +21,7 @@ import dropping
 import gaussians
 import interval_metrics
 import margins
+import margins_one_set
 import never_selected
 import noise
 import numpy as np
@@ -32,6 +33,8 @@ import survival_curves
 import thresholds
 import tuned
 from harness.pages import WARNING
+
+from internals import DECISIONS
 
 ROOT = Path(__file__).parents[1]
 
@@ -98,6 +101,7 @@ SOURCES = {
     "compare/algorithms.md: Where it comes from": "no measurement: the title of a paper",
     "compare/non_inferior.md: When it is valid": "no measurement: the page of the test has its error rates",
     "compare/non_inferior.md: How often it errs": "studies/results/margins.json",
+    "compare/t_skewed.md: How often it errs": "studies/results/margins_one_set.json",
     "compare/tied_set.md: What it asks": "no measurement: what a level aims at",
     "compare/tied_set.md: When it is valid": "studies/results/calibration.json",
     "compare/power.md: When it is valid": "no measurement: tests/compare/test_power.py compares with the exact power",
@@ -757,11 +761,17 @@ def test_adjusting_by_draws():
         (corrections, "methods/wmc.md", "Bias", [corrections.page_rows]),
         (tuned, "compare/algorithms.md", "How often it errs", [lambda study: tuned.page_rows(study["rows"])]),
         (margins, "compare/non_inferior.md", "How often it errs", [lambda study: margins.page_rows(study["rows"])]),
+        (
+            margins_one_set,
+            "compare/t_skewed.md",
+            "How often it errs",
+            [margins_one_set.sample_rows, margins_one_set.group_rows, margins_one_set.mcnemar_rows],
+        ),
         (power_law, "curves.md", "How far to trust it", [power_law.page_rows, power_law.noise_rows]),
         (never_selected, "dropping.md", "What NeverSelected saves and costs", [never_selected.simulated_rows]),
         (never_selected, "dropping.md", "Ending within a repeat", [never_selected.ending_rows]),
     ],
-    ids=["corrections", "tuned", "margins", "power_law", "never_selected", "ending"],
+    ids=["corrections", "tuned", "margins", "margins_one_set", "power_law", "never_selected", "ending"],
 )
 def test_pages_have_the_tables_and_sentences_of_small_studies(study, page, heading, tables):
     found = result(f"studies/results/{study.__name__}.json")
@@ -800,6 +810,12 @@ def test_the_integrated_brier_score_of_what_is_selected():
 def test_tuned_algorithms_are_found_to_differ_as_often_as_the_page_says_first():
     sentence = list(tuned.words(result("studies/results/tuned.json")))[-1]
     says("compare/algorithms.md", "When it is valid", sentence)
+
+
+def test_the_reason_at_a_margin_says_how_often_the_study_erred():
+    (row,) = (row for row in DECISIONS if row.shifted)
+    mean, most = margins_one_set.errors(result("studies/results/margins_one_set.json"), "t_skewed")
+    assert f"wrong in {mean:.1%} of data sets on average, and in up to {most:.0%} where the large errors" in row.why
 
 
 POWER_PAGE = "studies/power_curves.md"

@@ -69,6 +69,7 @@ OTHERS = (
     ),
     ("interval_metrics", "the same for other metrics, groups and repeats", "[calibration](../calibration.md)"),
     ("margins", "errors of tests at a margin", "[non_inferior](../compare/non_inferior.md)"),
+    ("margins_one_set", "the same on one test set", "[t_skewed](../compare/t_skewed.md#how-often-it-errs)"),
     ("never_selected", "what `drop.NeverSelected` saves and costs", "[dropping](../dropping.md)"),
     (
         "other_intervals",

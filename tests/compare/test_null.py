@@ -58,6 +58,7 @@ CASES = {
     "delong": (predictions, ("roc_auc",), {}),
     "bootstrap": (predictions, ("accuracy", "brier", "f1"), {"method": ("bca", "percentile"), **RANDOM}),
     "permutation": (predictions, ("accuracy", "brier"), RANDOM),
+    "t_skewed": (predictions, ("accuracy", "log_loss"), {}),
 }
 
 
@@ -209,7 +210,7 @@ def test_without_variance_only_the_null_itself_has_a_p_value():
     assert "OF304" not in [note.code for note in at.notes]
     # 0.8 - 0.78 is not 0.02 in binary fractions.
     near = of.from_arrays(None, [[0.8, 0.78]] * 20, configs=["a", "b"], folds=np.arange(20) % 5, response="pointwise")
-    for test in (compare.bootstrap, compare.permutation, compare.t_training):
+    for test in (compare.bootstrap, compare.permutation, compare.t_training, compare.t_skewed):
         found = test(near, "mean", "a", "b", null=0.02)
         assert found.pvalue == 1.0
         assert "OF304" not in [note.code for note in found.notes]

@@ -23,6 +23,7 @@ from ._resampling import (
 )
 from ._samples_needed import samples_needed
 from ._sequential import EProcess, e_process
+from ._skewed import t_skewed
 from ._training import t_training
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "t_corrected_kfold",
     "t_kfold",
     "t_resampled",
+    "t_skewed",
     "t_training",
     "tied_set",
     "z_proportions",

@@ -18,7 +18,7 @@ from ..exceptions import InputError, NeedError
 from ..formatting import read_sentences
 from ..metrics import MetricLike
 from ..metrics._scoring import sample_bootstrap
-from ..requirements import PREDICTIONS, Requirement, check_requirements, in_words, met
+from ..requirements import MEAN_OVER_SAMPLES, PREDICTIONS, Requirement, check_requirements, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
 from ..stats.kernels import RELATIVE_TIE
@@ -39,6 +39,7 @@ from ._pair_test import (
 )
 from ._resampled_sets import permutation
 from ._resampling import t_corrected, t_corrected_kfold
+from ._skewed import t_skewed
 from ._training import t_training
 
 ComparedRequirement: TypeAlias = Requirement[ComparedConfigs]
@@ -69,6 +70,7 @@ class Decision:
     why: str
     instead: str = ""  # what to do where no test is valid
     options: Mapping[str, _Option] = field(default_factory=dict)
+    shifted: bool = False  # only where the null is not 0
 
     @property
     def measured(self) -> str:
@@ -79,7 +81,7 @@ class Decision:
 
     def holds(self, compared: ComparedConfigs, hypothesis: Hypothesis) -> bool:
         """Whether this row is the one for these configurations; the first that holds decides."""
-        if not met((*self.design, *self.metric), compared):
+        if (self.shifted and hypothesis.null == 0) or not met((*self.design, *self.metric), compared):
             return False
         directed = hypothesis.alternative != "two-sided"
         return self.test is None or (met(self.test.requirements, compared) and (self.test.directed or not directed))
@@ -89,7 +91,8 @@ class Decision:
         resampled = self.test is not None and (self.test.by_folds or self.test.by_splits)
         of_test = self.test.requirements if self.test is not None and resampled else ()
         test = "none is valid" if self.test is None else f"`{self.measured}`"
-        return in_words((*self.design, *of_test), "any other"), in_words(self.metric, "any"), test
+        design = in_words((*self.design, *of_test), "any other")
+        return f"{design}; a null other than 0" if self.shifted else design, in_words(self.metric, "any"), test
 
 
 def _one_test_set(compared: ComparedConfigs) -> bool:
@@ -108,6 +111,7 @@ def _single(compared: ComparedConfigs) -> bool:
 _ONE_SET: ComparedRequirement = Requirement("one test set", lambda c: c.oof is not None and _one_test_set(c))
 _LARGE: ComparedRequirement = Requirement("50 samples of each class or more", is_large)
 _GROUPS: ComparedRequirement = Requirement("groups of samples", _grouped)
+_UNGROUPED: ComparedRequirement = Requirement("no groups", lambda c: not _grouped(c))
 _SINGLE: ComparedRequirement = Requirement("leave-one-out, or one score of one test set", _single)
 _KEPT: ComparedRequirement = Requirement("one repeat of K folds", lambda c: kind_of(c) == "K-fold")
 _ZERO_ONE: ComparedRequirement = Requirement("accuracy, error, 0-1 scores", lambda c: c.zero_one)
@@ -124,8 +128,9 @@ few: with few samples of a class, DeLong's test is wrong too often, and this one
     with `Plan(folds=10)`, to compare learners on all samples
 swaps: if the two were equally good, swapping their predictions of a sample would change nothing; this needs no assumption about
     how the differences are distributed
-symmetric: this test swaps whole samples, or whole groups of them. Where the null hypothesis is not 0, it assumes that the
-    differences are symmetric about it, and it errs more often where they are skewed
+skewed: for a null other than 0, swapping the two models assumes symmetric differences; this t test of samples, or of whole
+    groups, allows for skewed ones. In simulations at alpha 0.05 it was wrong in 5.6% of data sets on average, and in up to 30%
+    where the large errors of a few samples decide the mean
 single: with leave-one-out, each model predicts one sample only, and no test keeps its level | Collect with
     `Plan(folds=10)`, or `Plan(folds=10, repeats=3)`.
 training: it allows for chance in the samples and in the training sets. In simulations of such plans it found a difference between
@@ -143,8 +148,9 @@ other: no test is known to be valid for such splits | Collect with `Plan(folds=1
 
 _Requirements: TypeAlias = tuple[ComparedRequirement, ...]
 _ROWS: tuple[tuple[_Requirements, _Requirements, TestLike | None, str], ...] = (
+    ((_ONE_SET, _UNGROUPED), (_ZERO_ONE,), mcnemar, "answers"),
+    ((_ONE_SET,), (MEAN_OVER_SAMPLES,), t_skewed, "skewed"),
     ((_ONE_SET, _GROUPS), (), permutation, "groups"),
-    ((_ONE_SET,), (_ZERO_ONE,), mcnemar, "answers"),
     ((_ONE_SET, _LARGE), (_AREA,), delong, "areas"),
     ((_ONE_SET,), (_AREA,), permutation, "few"),
     ((_ONE_SET,), (), permutation, "swaps"),
@@ -156,11 +162,20 @@ _ROWS: tuple[tuple[_Requirements, _Requirements, TestLike | None, str], ...] = (
 )
 # A correlation of 1/K is that of Nadeau and Bengio, too small for AUC; the 1/2 of Grandvalet and Bengio leaves no power.
 _OPTIONS = {"shared": {"rho": _Option("1.5/K", lambda compared: 1.5 / compared.folds.n_test.shape[1])}}
+_SHIFTED = ("skewed",)
 
 
 def _decision(design: _Requirements, metric: _Requirements, test: TestLike | None, why: str) -> Decision:
     words, _, instead = _WHY[why].partition(" | ")
-    return Decision(design, metric, None if test is None else find_test(test), words, instead, _OPTIONS.get(why, {}))
+    return Decision(
+        design,
+        metric,
+        None if test is None else find_test(test),
+        words,
+        instead,
+        _OPTIONS.get(why, {}),
+        why in _SHIFTED,
+    )
 
 
 # The first that holds decides.
@@ -176,8 +191,9 @@ def choose(compared: ComparedConfigs, hypothesis: Hypothesis, given: Mapping[str
     words = "one test set" if _one_test_set(compared) else str(compared.plan)
     words += " with groups" if _grouped(compared) and "group" not in words else ""
     own = row.options.keys() & given.keys()
-    why = _WHY["given"] if own else row.why.format(error=error_in_plans(row.measured, compared, kind_of(compared)))
-    why = _WHY["symmetric"] if hypothesis.null and row.test.name == permutation.__name__ else why
+    why = _WHY["given"] if own else row.why
+    if "{error" in why:
+        why = why.format(error=error_in_plans(row.measured, compared, kind_of(compared)))
     options = {name: option.value(compared) for name, option in row.options.items()} | dict(given)
     return Choice(row.test, options, f"{row.test.name} was chosen for {words} by {compared.metric_name}: {why}.")
 

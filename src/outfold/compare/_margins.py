@@ -80,15 +80,16 @@ def margin_hypotheses(
     question: MarginQuestion, margin: Any, level: float, greater_is_better: bool
 ) -> tuple[Hypothesis, ...]:
     """The one-sided hypotheses that must be rejected, with the level of the interval that goes with them."""
-    _check_margin(margin)
+    check_margin(margin)
     worse = -margin if greater_is_better else margin
     sides = [Hypothesis("better", level, None, worse), Hypothesis("worse", level, None, -worse)]
     return tuple(sides[: 1 if question == "non-inferior" else 2])
 
 
-def _check_margin(margin: Any) -> None:
+def check_margin(margin: Any) -> float:
     if not (is_number(margin) and margin > 0):
         raise invalid("margin", "must be a number above 0, in units of the metric", got(margin))
+    return float(margin)
 
 
 def _refuse_whole_range(margin: float, compared: ComparedConfigs) -> None:
@@ -111,7 +112,7 @@ def _within_margin(
     options: Mapping[str, Any],
 ) -> MarginComparison:
     check_between(alpha, "alpha", 0.05, 0.0, 0.5)
-    _check_margin(margin)
+    check_margin(margin)
     # One-sided tests at alpha belong to the ends of an interval at 1 - 2 alpha.
     level = round(1 - 2 * alpha, 12)
     # The direction of the metric, and so the sign of the null, is not known yet.

@@ -30,7 +30,7 @@ from ..stats.kernels import Kernel
 from ..stats.resampling import blocks, compact, without_each
 from ._auto import find_compared
 from ._compared import ComparedConfigs, Source
-from ._margins import margin_hypotheses
+from ._margins import check_margin, margin_hypotheses
 from ._pair_test import AlternativeLike, Hypothesis, TestLike, check_options, public
 
 _STREAM = 0x90E7
@@ -87,9 +87,9 @@ class Asked:
             needed = "and `null` have no meaning with a margin, which says what is tested"
             raise invalid("alternative", needed, remedy="Leave them out.")
         question: MarginQuestion = "non-inferior" if equivalent is None else "equivalent"
-        return cls(
-            replace(hypothesis, alternative="better"), question, non_inferior if equivalent is None else equivalent
-        )
+        margin = check_margin(non_inferior if equivalent is None else equivalent)
+        # The test is chosen for a null that is not 0; its sign is that of the metric, which is not known yet.
+        return cls(replace(hypothesis, alternative="better", null=margin), question, margin)
 
     @property
     def alpha(self) -> float:

@@ -80,7 +80,7 @@ def _bootstrap(
         **sample_wins(compared, pairs),
     )
     words = "BCa" if method == "bca" else "percentile"
-    detail = f", {words} interval and its dual p, {n_resamples:,} draws of {_unit(scoring)}s"
+    detail = f", {words} interval and its dual p, {n_resamples:,} draws of {unit_name(scoring)}s"
     notes = (*group_notes(scoring), *_pooled(compared))
     if lost := len(draws) - len(kept):
         which = f"{lost:,} draws ({lost / len(draws):.1%})"
@@ -183,7 +183,7 @@ def _permutation(
         tails, interval, exact = _flipped_means(compared, pairs, n_resamples, seed, hypothesis)
         how = "interval of the shifts not rejected"
         if hypothesis.null:
-            undefined, notes = _hardly_differing(compared, pairs, difference, hypothesis.null)
+            undefined, notes = hardly_differing(compared, pairs, difference, hypothesis.null)
             how = f"differences taken for symmetric about the null; {how}"
     else:
         tails, exact = _swapped(scoring, pairs, difference, n_resamples, seed)
@@ -200,7 +200,7 @@ def _permutation(
         **sample_effects(compared, pairs),
     )
     drawn = "all swaps" if exact.all() else f"{n_resamples:,} random swaps, all of them where there are fewer"
-    detail = f" by {_unit(scoring)}, {drawn}; {how}"
+    detail = f" by {unit_name(scoring)}, {drawn}; {how}"
     return Findings(arrays, observed, (*group_notes(scoring), *_pooled(compared)), detail)
 
 
@@ -218,7 +218,7 @@ def _percentile_interval(
 def _flipped_means(
     compared: ComparedConfigs, pairs: NDArray[np.intp], n_resamples: int, seed: int, hypothesis: Hypothesis
 ) -> tuple[Tails, NDArray[np.float64], NDArray[np.bool_]]:
-    parts, shares = _contributions(compared)
+    parts, shares = contributions(compared)
     n = len(pairs)
     greater, less, interval, exact = np.empty(n), np.empty(n), np.empty((n, 2)), np.empty(n, dtype=bool)
     for part in blocks(n, max(1, _AT_ONCE // max(n_resamples, parts.shape[1]))):
@@ -229,14 +229,14 @@ def _flipped_means(
     return Tails(greater, less), interval, exact
 
 
-def _hardly_differing(
+def hardly_differing(
     compared: ComparedConfigs, pairs: NDArray[np.intp], difference: NDArray[np.float64], null: float
 ) -> tuple[NDArray[np.bool_], dict[int, tuple[Note, ...]]]:
     """Which pairs have no variance to test a shift by, and caveats for them and for those that differ on few units.
 
     Shifted, units on which the two agree differ all in one direction. Where hardly any other is seen, flips find too much.
     """
-    parts, shares = _contributions(compared)
+    parts, shares = contributions(compared)
     own = parts / shares
     slack = RELATIVE_TIE * max(float(np.abs(own).max()), abs(null))
     at_null, flat = np.abs(difference - null) <= slack, np.zeros(len(pairs), dtype=bool)
@@ -246,11 +246,11 @@ def _hardly_differing(
         flat[i] = np.ptp(of_units) <= slack
         n_told = int(np.sum(np.abs(of_units) > slack))
         if not flat[i] and n_told < min(FEW, len(of_units)):
-            few[i] = (Note("OF303", f"the two differ on only {n_told} of the {_unit(compared.scoring)}s."),)
+            few[i] = (Note("OF303", f"the two differ on only {n_told} of the {unit_name(compared.scoring)}s."),)
     return flat & ~at_null, few | notes_without_variance(difference, np.where(flat, 0.0, 1.0), at_null)
 
 
-def _contributions(compared: ComparedConfigs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def contributions(compared: ComparedConfigs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(C, U) what every unit adds to a mean metric, and (U,) the share of the predictions a unit has."""
     values, counts = _sample_values(compared)
     units = compared.scoring.units()
@@ -431,5 +431,5 @@ def _pooled(compared: ComparedConfigs) -> tuple[Note, ...]:
     return compared.notes_on_pooling(ranked=compared.scoring.metric.needs == "score")
 
 
-def _unit(scoring: Scoring) -> str:
+def unit_name(scoring: Scoring) -> str:
     return "sample" if scoring.group_codes() is None else "group"
