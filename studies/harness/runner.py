@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import fcntl
 import json
+import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -109,8 +111,7 @@ def finished(
             yield run_unit(run, unit)
         return
     waiting = iter(todo)
-    # Ctrl-C reaches all processes: workers end at once and without words, this one says what to do next.
-    pool = ProcessPoolExecutor(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL))
+    pool = ProcessPoolExecutor(jobs, initializer=_start_worker)
     try:
         flying: set[Future[Record]] = {pool.submit(run_unit, run, unit) for unit in islice(waiting, jobs)}
         while flying:
@@ -121,6 +122,22 @@ def finished(
             flying |= {pool.submit(run_unit, run, unit) for unit in more}
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _start_worker() -> None:
+    """Ctrl-C reaches all processes: workers end at once and without words, the driver says what to do next.
+
+    A worker also ends with a driver that is killed, since it would hold the lock of the file for ever.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    def watch() -> None:
+        driver = multiprocessing.parent_process()
+        assert driver is not None
+        driver.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 class Progress:

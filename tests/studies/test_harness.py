@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import time
 
 import numpy as np
 import pytest
@@ -35,6 +37,12 @@ def stop_at_three(unit):
 
 def fail(unit):
     raise ValueError("no such thing")
+
+
+def hang_after_the_first(unit):
+    if unit["x"]:
+        time.sleep(600)
+    return count(unit)
 
 
 def make_study(run=count, version=1):
@@ -102,6 +110,21 @@ def test_one_run_at_a_time(tmp_path):
     raw = RawFile(tmp_path / "raw.jsonl", 1)
     with raw.open(), pytest.raises(SystemExit, match="another run is writing"):
         run_all(make_study(), raw.path)
+
+
+def test_workers_end_with_a_driver_that_is_killed(tmp_path):
+    """They would hold the lock of the file, and the next run would be refused."""
+    path = tmp_path / "raw.jsonl"
+    driver = multiprocessing.get_context("fork").Process(
+        target=run_all, args=(make_study(hang_after_the_first), path), kwargs={"jobs": 2}
+    )
+    driver.start()
+    while not path.exists() or not path.read_text():
+        time.sleep(0.05)
+    driver.kill()
+    driver.join()
+    time.sleep(1)  # for the workers to notice
+    assert len(run_all(make_study(), path)) == 6
 
 
 def test_an_error_names_its_unit(tmp_path):
