@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,6 +83,54 @@ def test_a_worker_ends_whose_driver_was_killed_before_it_began(tmp_path, scripts
     script = tmp_path / "script.py"
     script.write_text(_ORPHAN)
     process = scripts.start(script)
+    assert process.wait() == -signal.SIGKILL
+    assert is_empty_soon(process.pid)
+
+
+_IDLE = """
+import sys
+from collect_estimators import Tally
+from joblib import parallel_config
+from sklearn.datasets import make_classification
+from outfold import Plan, collect
+
+n_configs, pause, options = sys.argv[1:]
+X, y = make_classification(80, 6, random_state=2)
+with parallel_config("loky", **eval(options)):
+    configs = {f"c{i}": Tally(i + 1.0, pause=float(pause)) for i in range(int(n_configs))}
+    collect(configs, X, y, Plan(folds=2), n_jobs=6)
+"""
+
+
+def workers_in(group):
+    """How many processes of joblib a group has."""
+    found = 0
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found += os.getpgid(int(path.name)) == group and b"popen_loky" in (path / "cmdline").read_bytes()
+    return found
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="reads /proc")
+@pytest.mark.parametrize(
+    ("n_configs", "pause", "options", "n_workers"),
+    [
+        pytest.param(2, 60, {"inner_max_num_threads": 1}, 6, id="fewer batches than workers"),
+        pytest.param(60, 0.2, {}, 5, id="workers that have just been started beside the driver"),
+    ],
+)
+def test_workers_without_a_batch_end_with_their_driver(tmp_path, scripts, n_configs, pause, options, n_workers):
+    script = tmp_path / "script.py"
+    script.write_text(_IDLE)
+    process = scripts.start(script, n_configs, pause, options, output=tmp_path / "said")
+    while workers_in(process.pid) < n_workers:
+        assert process.poll() is None, (tmp_path / "said.err").read_text()
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    until = time.monotonic() + 20
+    while workers_in(process.pid) and time.monotonic() < until:  # while nobody has asked how the driver ended
+        time.sleep(0.1)
+    assert workers_in(process.pid) == 0
     assert process.wait() == -signal.SIGKILL
     assert is_empty_soon(process.pid)
 

@@ -23,7 +23,7 @@ from time import perf_counter
 from typing import Any
 
 from .data import n_bytes
-from .limits import hold_interrupts
+from .limits import end_workers_with_this_process, hold_interrupts
 
 # Seconds of work left that pay for new processes (more where their start is known to take longer), and for processes that an
 # earlier collection has left behind.
@@ -152,6 +152,7 @@ class Background:
             self._start, _Last.ready, _Last.seconds_alone = perf_counter(), False, 0.0
         with hold_interrupts():
             _Last.executor = self._executor = get_memmapping_executor(self.n_processes, timeout=300)
+            end_workers_with_this_process()
             self._executor.submit(_prepare, pickle.dumps(samples.leave_out(task))).add_done_callback(self._begin)
         if not _Last.ends_at_exit:
             # Before loky's own function, which was registered first and waits; `atexit` itself comes after both.

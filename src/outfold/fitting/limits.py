@@ -27,6 +27,7 @@ _GRACE = 1.0
 _IMPORT_SECONDS = 0.05
 # How often a worker looks whether the process that started it is still there.
 _PARENT_SECONDS = 1.0
+_WATCH = "outfold-parent"  # the thread that looks
 
 
 class _Worker(threading.local):
@@ -44,7 +45,7 @@ def limit_worker(own_process: bool, threads: int) -> None:
     if own_process and _worker.blas is None:
         limit_threads("blas")
         _worker.blas = 1
-        _end_with_parent()
+        end_with_parent()
         if threading.current_thread() is threading.main_thread():  # Ctrl-C is for the main process
             signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _worker.openmp != threads:
@@ -54,10 +55,12 @@ def limit_worker(own_process: bool, threads: int) -> None:
         _worker.openmp = threads
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """End this worker soon after the process that started it, which may have been killed before it could do so."""
     parent = multiprocessing.parent_process()
     if parent is None or parent.pid is None:  # started by a scheduler, which watches it
+        return
+    if any(thread.name == _WATCH for thread in threading.enumerate()):
         return
 
     def watch(pid: int, creator: int) -> None:
@@ -66,7 +69,21 @@ def _end_with_parent() -> None:
             time.sleep(_PARENT_SECONDS)
         os._exit(1)
 
-    threading.Thread(target=watch, args=(os.getppid(), parent.pid), name="outfold-parent", daemon=True).start()
+    threading.Thread(target=watch, args=(os.getppid(), parent.pid), name=_WATCH, daemon=True).start()
+
+
+def end_workers_with_this_process() -> None:
+    """Let the processes that joblib is about to start look after this one from their first moment, not from their first batch.
+
+    A worker without a batch would otherwise wait for one for minutes after this process was killed. The function is put into
+    joblib's executor: as an argument it would make this executor another one than joblib's usual, which all share.
+    """
+    from joblib.externals.loky import reusable_executor
+
+    executor = getattr(reusable_executor, "_executor", None)
+    with contextlib.suppress(AttributeError):  # private names: in another version, a worker looks from its first batch on
+        if executor._initializer is None:
+            executor._initializer = end_with_parent
 
 
 def _exists(pid: int) -> bool:
@@ -78,7 +95,17 @@ def _exists(pid: int) -> bool:
             return False
         except OSError:  # it belongs to somebody else
             return True
+        return not _has_ended(pid)
     return True
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a process has ended and its parent has not asked yet how; only Linux says so."""
+    try:
+        facts = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return facts.rpartition(b")")[2].split()[:1] == [b"Z"]
 
 
 @contextlib.contextmanager

@@ -25,7 +25,16 @@ from ..stats.compiling import limit_threads
 from .background import Background, SharedTasks, StoredSamples, others_run, put_back
 from .data import FitRows, Samples
 from .estimators import EstimatorTemplate
-from .limits import Expired, Watchdog, alarm, hold_interrupts, limit_worker, own_random_state, silence_warnings
+from .limits import (
+    Expired,
+    Watchdog,
+    alarm,
+    end_workers_with_this_process,
+    hold_interrupts,
+    limit_worker,
+    own_random_state,
+    silence_warnings,
+)
 from .live import LiveScores, LiveScoring
 from .predict import Reader
 
@@ -417,6 +426,8 @@ class Workers:
 
             parallel = Parallel(return_as="generator_unordered", batch_size=1, **self.pool.options)
             self._parallel = parallel.__enter__()
+            if self.pool.killable:  # processes of loky, which start with the first task
+                end_workers_with_this_process()
         return self._parallel
 
     def close(self, broken: bool = False) -> None:
