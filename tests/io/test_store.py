@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import multiprocessing
 import os
 import pickle
@@ -9,9 +11,11 @@ import random
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from contextlib import closing, suppress
 from dataclasses import fields, replace
 from pathlib import Path
@@ -32,6 +36,7 @@ from outfold.io.ledger import append
 from outfold.results import Note
 
 FORMATS = Path(__file__).parent / "formats"
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
 # -- equality, to the last bit --------------------------------------------------------------------------
@@ -616,6 +621,54 @@ def test_only_the_known_tables_are_read(tmp_path, change):
             FileError, match=r"^x.oof is damaged \(it has (no table 'c|a .* that does not belong there)"
         ):
             use(path)
+
+
+def test_a_journal_cannot_have_another_file_deleted(tmp_path):
+    """SQLite deletes the file that a journal names at its end as that of a transaction over several databases."""
+    path, victim = save(make_predictions("mse"), tmp_path / "x.oof"), tmp_path / "victim"
+    victim.write_text("what somebody wants to keep")
+    named = str(victim).encode()
+    head = JOURNAL_MAGIC + struct.pack(">5I", 1, 7, 1, 512, 4096)
+    tail = struct.pack(">I", 2**18 + 1) + named + struct.pack(">2I", len(named), sum(named)) + JOURNAL_MAGIC
+    (tmp_path / "x.oof-journal").write_bytes(head.ljust(512, b"\0") + tail)
+    for use in (load, lambda path: Store.open(path, *collection("mse"))):
+        with pytest.raises(FileError, match=r"x.oof-journal names another file, which would be deleted"):
+            use(path)
+    assert victim.exists()
+    (tmp_path / "x.oof-journal").unlink()
+    assert_same(load(path), make_predictions("mse"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("end", ["-journal", "-wal", "-shm"])
+def test_a_journal_must_be_a_plain_file(tmp_path, end):
+    """SQLite waits for a pipe without end, and writes to the file behind a link."""
+    path = save(make_predictions("mse"), tmp_path / "x.oof")
+    journal, other = tmp_path / f"x.oof{end}", tmp_path / "other"
+    other.write_text("of somebody else")
+    for make in (lambda: os.mkfifo(journal), lambda: journal.symlink_to(other), lambda: journal.symlink_to("/dev/zero")):
+        make()
+        for use in (load, lambda path: Store.open(path, *collection("mse"))):
+            with pytest.raises(FileError, match=rf"x.oof{end} is a link, a folder or a device"):
+                use(path)
+        journal.unlink()
+    assert other.read_text() == "of somebody else"
+    assert_same(load(path), make_predictions("mse"))
+
+
+def test_the_digest_of_long_parameters_takes_little_memory():
+    """It is the hash of the json of all columns, which is never made as a whole."""
+    rng = random.Random(0)
+    columns = [tuple(range(900)), tuple(rng.randbytes(5_000).hex() for _ in range(900)), (None, 1.5, "ü\n", b"x") * 225]
+    whole = json.dumps(columns, ensure_ascii=False, default=schema._hash)
+    assert schema.digest_of(columns) == hashlib.blake2b(whole.encode(), digest_size=16).hexdigest()
+    for few in ([()], [(), ()], [tuple(range(50)), tuple(range(51))]):
+        assert schema.digest_of(few) == hashlib.blake2b(json.dumps(few).encode(), digest_size=16).hexdigest()
+    tracemalloc.start()
+    schema.digest_of(columns)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < len(whole) // 2
 
 
 def test_a_small_file_cannot_ask_for_much_memory(tmp_path):

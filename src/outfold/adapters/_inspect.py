@@ -13,6 +13,7 @@ from typing import Any
 from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import FileError, InputError, invalid
+from ..io.untrusted import check_zip, refuse_special
 from ._items import (
     TEXTS,
     Item,
@@ -284,6 +285,8 @@ def _read(path: Path) -> Any:
 
 
 def _read_zip(path: Path) -> dict[str, Any]:
+    refuse_special(path)
+    check_zip(path, "If you trust it, convert it: inspect log convert --to json.")
     with reading(path, _KIND), zipfile.ZipFile(path) as archive:
         last = {info.filename: info for info in archive.infolist()}  # what was written again counts
 

@@ -18,6 +18,7 @@ from ..arguments import check_choice
 from ..data.predictions import Predictions
 from ..exceptions import FileError, InputError, OutfoldError, invalid
 from ..io.convert import from_arrays
+from ..io.untrusted import refuse_special
 
 Missing: TypeAlias = Literal["refuse", "drop"]
 PathLike: TypeAlias = str | Path
@@ -154,12 +155,14 @@ def files_of(paths: Paths, pattern: str, kind: str) -> list[Path]:
 
 def read_json(path: Path, kind: str) -> Any:
     """What a json file holds."""
+    refuse_special(path)
     with reading(path, kind):
         return json.loads(path.read_text(encoding="utf-8"))
 
 
 def read_lines(path: Path, kind: str) -> Iterator[Any]:
     """What the lines of a jsonl file hold."""
+    refuse_special(path)
     with reading(path, kind), path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():

@@ -13,6 +13,7 @@ from ..data.predictions import Predictions
 from ..data.splitting import NOT_HELD_OUT, Splits
 from ..docstrings import fill_with
 from ..exceptions import FileError, InputError, got, invalid
+from ..io.untrusted import refuse_special
 from ._fold_scores import scores_only, unknown_splits
 from ._items import one_of, reading
 
@@ -212,6 +213,7 @@ def _refuse_doubles(rows: list[dict[str, str]]) -> None:
 def _file(path: Path) -> list[dict[str, str]]:
     if not path.exists():
         raise FileError(f"there is no file {path}.")
+    refuse_special(path)
     with reading(path, _KIND), path.open(encoding="utf-8", newline="") as lines:
         header: list[str] = []
         if path.suffix == ".arff":

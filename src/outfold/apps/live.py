@@ -17,6 +17,7 @@ from .. import formatting
 from ..data.predictions import Predictions
 from ..estimate._default import corrected
 from ..exceptions import InputError
+from ..io.untrusted import refuse_special
 from .anytime import Standing
 
 State = Literal["running", "finished", "stopped", "failed"]
@@ -171,7 +172,8 @@ def left_in_words(seconds: float) -> str:
 
 def standing_of(folder: Path) -> dict[str, Any] | None:
     """What the file of a run says; None if there is none, or it cannot be read."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
+        refuse_special(folder / FILE)
         found = json.loads((folder / FILE).read_text(encoding="utf-8"))
         if isinstance(found, dict) and found.get("format") == 1:
             return found

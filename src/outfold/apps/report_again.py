@@ -11,6 +11,7 @@ from typing import Any
 from ..exceptions import OutfoldError
 from ..formatting import json_ready
 from ..io.store import load
+from ..io.untrusted import refuse_special
 from ..reporting import Report, report
 from ..results import Estimate
 from .folder import ANSWER, REPORT
@@ -35,7 +36,8 @@ def keep(folder: Path, facts: Mapping[str, Any]) -> None:
 
 def write_again(folder: Path) -> Path | None:
     """Write the page of a folder again, with what came true since; None if an older outfold left no facts for it."""
-    with suppress(OSError, ValueError, LookupError, OutfoldError):
+    with suppress(OSError, ValueError, LookupError, RecursionError, OutfoldError):
+        refuse_special(folder / FILE)
         facts = json.loads((folder / FILE).read_text(encoding="utf-8"))
         if facts["format"] == FORMAT:
             return make(load(folder / ANSWER), facts).save(folder / REPORT)

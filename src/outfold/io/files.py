@@ -10,10 +10,13 @@ from typing import Any
 from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import InputError, invalid
+from ..formatting import shorten
 from .convert import from_frame
 from .store import load
 from .tables import PREDICTED_LABEL, read_table
 from .wide import SHAPES, find_models, is_long, to_long, why_not_wide
+
+_LONGEST = 100  # letters of a name in a message
 
 _document = fill_with({"path": "path : str or Path\n    The file.", "files": ">>> import os, tempfile, outfold as of"})
 
@@ -82,7 +85,7 @@ def _is_one_model(names: list[str], chosen: dict[str, Any]) -> bool:
 
 
 def _lacks(path: Path, names: list[str], absent: list[str]) -> str:
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    shown = ", ".join(shorten(name, _LONGEST) for name in names[:12]) + (", ..." if len(names) > 12 else "")
     return f"{path.name} has no column {' or '.join(map(repr, absent))}; its columns are {shown}"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -54,7 +55,7 @@ class Header:
             self._facts = Facts(db.execute("SELECT key, value FROM about").fetchall(), schema.MAIN)
             self._check_digest(tables)
             self.samples = self._samples(tables["samples"]) if samples is None else samples
-            shared = {**self.samples, **self._configs(tables["configs"])}
+            shared = {**self.samples, **self._configs(tables.pop("configs"))}
             names = (*self._facts.blocks, schema.MAIN)
             for table in ("folds", "train"):
                 if not {*tables[table][0]} <= {*names}:
@@ -111,9 +112,10 @@ class Header:
 
     def _configs(self, columns: Columns) -> dict[str, Any]:
         """Names and parameters of the configurations, which all blocks have in common."""
-        places, names, params = columns
+        places, names, texts_left = *columns[:2], deque(columns.pop())
         _check_positions("configurations", places)
-        found = tuple(map(loads, params))
+        # Each text goes when it has been read: parameters may take more memory than all else.
+        found = tuple(loads(texts_left.popleft()) for _ in range(len(texts_left)))
         if not all(isinstance(values, dict) for values in found):
             raise ValueError("parameters that have no names")
         return {"configs": texts(names, "names of configurations"), "params": found}

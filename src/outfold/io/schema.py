@@ -37,6 +37,9 @@ _PAGE_SIZES = (4096, 8192, 16384, 32768, 65536)
 _SMALL_FILE = 1 << 22
 # Cells whose bytes wait in memory to be written.
 _CELLS_AT_ONCE = 200
+# Values of a column that are written as json at once.
+_VALUES_AT_ONCE = 50
+_HASH_BYTES = 16
 
 _HEADER = {
     "about": "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -163,11 +166,25 @@ def mark_of(db: sqlite3.Connection) -> tuple[Any, ...]:
 
 def digest_of(columns: list[tuple[Any, ...]]) -> str:
     """The hash of columns written as json, with the hash of a blob in its place."""
-    return _hash(json.dumps(columns, ensure_ascii=False, default=_hash).encode())
+    found = hashlib.blake2b(digest_size=_HASH_BYTES)
+    for piece in _json_of(columns):
+        found.update(piece.encode())
+    return found.hexdigest()
+
+
+def _json_of(columns: list[tuple[Any, ...]]) -> Iterator[str]:
+    """What `json.dumps` gives, in pieces: parameters of a gigabyte are not copied as a whole."""
+    for i, column in enumerate(columns):
+        yield ", [" if i else "[["
+        for start in range(0, len(column), _VALUES_AT_ONCE):
+            piece = json.dumps(column[start : start + _VALUES_AT_ONCE], ensure_ascii=False, default=_hash)
+            yield ", " * (start > 0) + piece[1:-1]
+        yield "]"
+    yield "]"
 
 
 def _hash(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    return hashlib.blake2b(content, digest_size=_HASH_BYTES).hexdigest()
 
 
 def insert_about(db: sqlite3.Connection, facts: Mapping[str, Any]) -> None:

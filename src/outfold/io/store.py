@@ -29,6 +29,7 @@ from ..exceptions import FileError, InputError, OutfoldError, invalid
 from . import guard, schema
 from .identity import refuse_mismatch
 from .reading import Connect, Header
+from .untrusted import refuse_special
 
 # Predictions that take no more memory than this are read when the file is opened.
 _AT_ONCE = 1 << 26
@@ -43,6 +44,8 @@ _OTHER_FORMATS = (
     *(".skops", ".tex", ".tsv", ".txt", ".xls", ".xlsx"),
 )
 _JOURNALS = ("-wal", "-shm", "-journal")
+# What a rollback journal begins with, and ends with where the name of a further file is before it (SQLite format, 3 and 5).
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 _document = fill_with({"path": "path : str or Path\n    The file.", "files": ">>> import os, tempfile, outfold as of"})
 
@@ -514,8 +517,32 @@ def _check_exists(path: Path) -> None:
         raise FileError(f"{path} is a folder; an .oof file is needed.")
     if not path.exists():
         raise _nothing_at(path)
+    refuse_special(path)
     if path.stat().st_size == 0:
         raise _file_error(sqlite3.SQLITE_NOTADB, path)  # to SQLite an empty file is a database
+    _check_journals(path)
+
+
+def _check_journals(path: Path) -> None:
+    """Refuse a journal that only a stranger would make, before SQLite does what it says.
+
+    SQLite would wait for a pipe, write to the file behind a link, and delete a file that the journal names at its end, as those of
+    a transaction over several databases do.
+    """
+    for journal in (path.with_name(path.name + end) for end in _JOURNALS):
+        if journal.is_symlink() or (journal.exists() and not journal.is_file()):
+            problem = f"{journal} is a link, a folder or a device, not what an interrupted run leaves behind"
+            raise FileError(problem, remedy="Delete it, and try again.")
+        if journal.exists() and _end_of(journal, len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC:
+            problem = f"{journal} names another file, which would be deleted; no interrupted run leaves such a journal"
+            raise FileError(problem, remedy="Ask who made it. Delete the journal, and try again.")
+
+
+def _end_of(path: Path, n: int) -> bytes:
+    """The last bytes of a file."""
+    with path.open("rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - n, 0))
+        return file.read(n)
 
 
 def _check_format(db: sqlite3.Connection, path: Path) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..data.splitting import NOT_HELD_OUT
 from ..exceptions import FileError, InputError, got, invalid
+from .untrusted import check_gzip, check_parquet, refuse_many_columns, refuse_special
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -236,12 +237,14 @@ def read_table(path: Path) -> Any:
         raise FileError(f"there is no file {path}.")
     if not path.name.lower().endswith(_ENDINGS):
         raise FileError(f"{path.name} must be a .csv, .csv.gz, .parquet or .oof file.")
-    separator = _not_commas(path)
-    if separator is not None:
-        raise FileError(f"{path.name} seems to be separated by {separator}", remedy="Save it with commas.")
+    refuse_special(path)
+    if path.suffix.lower() != ".parquet":
+        _check_text(path)
     for engine in _ENGINES:
         try:
             return _read(engine, path)
+        except FileError:
+            raise
         except ImportError:  # not installed, or pandas, which reads .parquet with a package of its own choice
             continue
         except Exception as error:
@@ -253,17 +256,23 @@ def read_table(path: Path) -> Any:
 _SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 
-def _not_commas(path: Path) -> str | None:
-    """What separates the names in the first line of a .csv file that has no comma."""
-    if not path.name.lower().endswith((".csv", ".csv.gz")):
-        return None
-    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+def _check_text(path: Path) -> None:
+    """Refuse a .csv file that is no table of ours, or that only a stranger would make."""
+    packed = path.suffix.lower() == ".gz"
+    opener: Any = gzip.open if packed else open
     try:
+        if packed:
+            check_gzip(path)
         with opener(path, "rt", errors="replace") as lines:
             header = lines.readline()
+    except FileError:  # one of the OSErrors below
+        raise
     except (OSError, EOFError, zlib.error):
-        return None
-    return next((word for sign, word in _SEPARATORS.items() if sign in header and "," not in header), None)
+        return  # whoever reads it has better words for what is wrong
+    separator = next((word for sign, word in _SEPARATORS.items() if sign in header and "," not in header), None)
+    if separator is not None:
+        raise FileError(f"{path.name} seems to be separated by {separator}", remedy="Save it with commas.")
+    refuse_many_columns(path.name, 1 + header.count(","))
 
 
 def not_a_table(path: Path, error: Exception) -> FileError:
@@ -276,6 +285,7 @@ def not_a_table(path: Path, error: Exception) -> FileError:
 def _read(engine: str, path: Path) -> Any:
     reader = importlib.import_module(engine)
     if path.suffix.lower() == ".parquet":
+        check_parquet(path)
         return reader.read_parquet(path)
     if engine == "polars":
         return reader.read_csv(path, infer_schema_length=None)  # the type of a column from all of its rows

@@ -81,8 +81,10 @@ def why_not_wide(frame: Any, columns: dict[str, Any]) -> str:
         return f"If {like[0]!r} holds the labels, say so: `label={like[0]!r}`. "
     if label in table.columns and table[label].is_null().any():
         return f"The column {label!r} has no value in some rows; leave these rows out. "
+    if columns.get("sample", "sample") not in table.columns:
+        return ""
     others = [name for name in rest if not _are_shares(table[name])]
-    if columns.get("sample", "sample") not in table.columns or not others:
+    if not others:
         return ""
     named = ", ".join(map(repr, others[:3])) + (", ..." if len(others) > 3 else "")
     if 2 * len(others) > len(rest):
@@ -110,7 +112,10 @@ def _are_shares(column: Any) -> bool:
 
     if not column.dtype.is_numeric() and column.dtype != nw.Boolean:
         return False
-    values = column.drop_nulls().to_numpy().astype(np.float64)
+    values = column.to_numpy()
+    if values.dtype.kind not in "biuf":  # some are missing
+        values = column.drop_nulls().to_numpy()
+    values = values.astype(np.float64)
     values = values[~np.isnan(values)]
     return bool(len(values) and values.min() >= 0 and values.max() <= 1)
 

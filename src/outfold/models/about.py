@@ -13,6 +13,7 @@ import numpy as np
 from ..exceptions import FileError
 from ..formatting import json_ready
 from ..io.json_types import Check, listed, mapped, number, one_of, optional, record, scalar, text, whole
+from ..io.untrusted import refuse_special
 from .ranges import Range
 
 if TYPE_CHECKING:
@@ -258,6 +259,7 @@ _VERSIONS = ("outfold", "python", "numpy", "scipy", "scikit-learn", "scikit-surv
 def read_about(folder: Path) -> ModelAbout:
     """What the file ``model.json`` in the folder says."""
     path = folder / FILE
+    refuse_special(path)
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -265,7 +267,7 @@ def read_about(folder: Path) -> ModelAbout:
         raise FileError(problem, remedy="Give the folder that outfold run wrote.") from None
     except OSError as error:
         raise FileError(f"{path} cannot be read ({error.strerror or error}).") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FileError(f"{path} is damaged: it is not json ({error}).", remedy=_AGAIN) from None
     found = facts.get("format") if isinstance(facts, dict) else None
     if found is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import FileError
+from ..io.untrusted import refuse_many_columns
 from .dialect import Dialect, split
 from .values import Texts, distinct, to_dates, to_numbers
 
@@ -57,6 +58,7 @@ def _parts(text: str, name: str) -> tuple[dict[str, str], str]:
             attributes[column] = found[2].strip()
         elif line.lower().startswith("@data"):
             if attributes:
+                refuse_many_columns(name, len(attributes))
                 return attributes, "\n".join(row for row in lines[i + 1 :] if row.strip() and not row.startswith("%"))
             break
     raise FileError(f"{name} is not an .arff file: it needs lines with @attribute and one with @data.")

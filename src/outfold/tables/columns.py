@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args, overload
 
 from .. import formatting
 from ..exceptions import FileError, got, invalid
+from ..io.untrusted import refuse_special
 from . import toml
 from .kinds import Kind as Kind
 from .values import DateOrder
@@ -24,6 +25,7 @@ ORDERS: tuple[DateOrder, ...] = get_args(DateOrder)
 # Roles that at most one column has, and that a person names.
 NAMED: tuple[Role, ...] = ("target", "group", "sample", "time", "event")
 
+_MOST_DOTS = 100  # in a line: a name with n dots takes time and memory of n²
 _SHOWN = 100  # columns that are printed
 _USES: Mapping[Kind, str] = {
     "number": "as it is",
@@ -218,8 +220,10 @@ class Columns(Sequence[Column]):
     def from_toml(cls, text: str) -> Columns:
         """The columns in a text that `to_toml` wrote or a person; a kind that is not there is left to `inspect`."""
         try:
+            if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
+                raise ValueError(f"a line has more than {_MOST_DOTS} dots")
             found = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # also of too many digits
             raise FileError(f"the file of columns is not valid toml: {error}.") from None
         columns = found.get("columns")
         if not isinstance(columns, dict) or not all(isinstance(facts, dict) for facts in columns.values()):
@@ -231,6 +235,7 @@ class Columns(Sequence[Column]):
 
 def read_columns(path: str | Path) -> Columns:
     """The columns in a file of toml."""
+    refuse_special(Path(path))
     try:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -168,6 +168,12 @@ def beginning(text: str, letters: int) -> str:
 NO_SEPARATOR = "\x1f"
 
 
+def most_cells(text: str, dialect: Dialect) -> int:
+    """The most cells that one of the first lines can have; what is in quotes is counted too."""
+    lines = beginning(text, 0).split("\n")
+    return 1 + max(line.count(dialect.separator or NO_SEPARATOR) for line in lines)
+
+
 def find_separator(text: str, separator: str | None = None, quote: str | None = None) -> Dialect:
     """The separator and the quotes under which the text looks most like a table."""
     sample = beginning(text, _SAMPLED_LETTERS)

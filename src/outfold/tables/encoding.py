@@ -9,6 +9,7 @@ import zlib
 from pathlib import Path
 
 from ..exceptions import FileError, got, invalid
+from ..io.untrusted import refuse_special, unpacked
 
 # The longer mark first: that of UTF-32 begins as that of UTF-16.
 _MARKS = {
@@ -35,9 +36,13 @@ def read_bytes(path: Path) -> bytes:
     """The content of a file, which may be compressed by gzip."""
     if not path.exists():
         raise FileError(f"there is no file {path}.")
+    refuse_special(path)
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(_GZIP) else data
+        with path.open("rb") as file:
+            packed = file.read(len(_GZIP)) == _GZIP
+        return b"".join(unpacked(path)) if packed else path.read_bytes()
+    except FileError:  # one of the OSErrors below
+        raise
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(
             f"{path.name} cannot be unpacked ({error}).", remedy="It may be cut off; copy it again."

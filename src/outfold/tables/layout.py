@@ -14,6 +14,7 @@ from .values import MISSING
 
 _SAMPLED, _LETTERS = 200, 1_000_000  # rows, within so many letters or a few lines, that tell how the table is laid out
 _TOLD = re.compile(r"sep=(.)\n", re.IGNORECASE)
+_LONGEST = 19  # digits of a position or a year
 _WITHOUT_NAME = "Unnamed: "  # as pandas calls the column of its index
 
 
@@ -120,14 +121,17 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Names without repetition, as pandas makes them, and notes."""
     out: list[str] = []
     repeated: dict[str, list[str]] = {}
-    taken = {name for name in names if name}
+    given, taken = {name for name in names if name}, set()
+    last: dict[str, int] = {}  # the number that the last column of a name got
     for i, name in enumerate(names):
         unique, n = name or f"{_WITHOUT_NAME}{i}", 0
-        while unique in out or (n > 0 and unique in taken):
-            n += 1
+        while unique in taken or (n > 0 and unique in given):
+            n = max(n, last.get(name, 0)) + 1
             unique = f"{name or _WITHOUT_NAME}.{n}"
         if n:
+            last[name] = n
             repeated.setdefault(name, []).append(unique)
+        taken.add(unique)
         out.append(unique)
     notes = [
         f"{1 + len(new)} columns are called {name!r}; the later {'ones are' if len(new) > 1 else 'one is'} now "
@@ -168,7 +172,7 @@ def _is_value(name: str) -> bool:
 
 def _are_numbered(first: Sequence[str]) -> bool:
     """Names that count up: years after a word, or the positions that pandas gives to columns without names."""
-    whole = [int(name) for name in first if name.isdecimal() and name.isascii()]
+    whole = [int(name) for name in first if name.isdecimal() and name.isascii() and len(name) <= _LONGEST]
     counting = len(whole) > 1 and all(b - a == 1 for a, b in pairwise(whole))
     if not counting:
         return False

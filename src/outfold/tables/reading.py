@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from .. import formatting
 from ..exceptions import FileError, OutfoldError
+from ..io.untrusted import check_feather, check_parquet, refuse_special
 from . import arff
 from .dialect import Dialect, given_mark, read_text
 from .layout import unique_names
+from .sheets import check_excel
 from .text_files import read_cells, typed
 from .values import distinct
 
@@ -106,6 +108,7 @@ def read_file(
     path = Path(path)
     if path.is_dir():
         raise FileError(f"{path} is a folder; a file is needed.")
+    refuse_special(path)
     _need_pandas(path)
     name = path.name.lower().removesuffix(".gz")
     marks = {
@@ -158,12 +161,14 @@ def _need_pandas(path: Path) -> None:
 def _read_parquet(path: Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     import pandas as pd
 
+    check_parquet(path)
     return _with_index(pd.read_parquet(path)), ()
 
 
 def _read_feather(path: Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     import pandas as pd
 
+    check_feather(path)
     return _with_index(pd.read_feather(path)), ()
 
 
@@ -183,6 +188,7 @@ def _read_excel(path: Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The first sheet that has values; its first row that is not empty has the names."""
     import pandas as pd
 
+    check_excel(path)
     with pd.ExcelFile(path, engine="openpyxl") as book:
         sheets = list(map(str, book.sheet_names))
         for name in sheets:

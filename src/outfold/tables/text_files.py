@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..exceptions import FileError
-from .dialect import NO_SEPARATOR, Dialect, find_separator, read_text, reader
+from ..io.untrusted import refuse_many_columns
+from .dialect import NO_SEPARATOR, Dialect, find_separator, most_cells, read_text, reader
 from .layout import Layout, find_layout, told_separator
 from .marks import find_marks, own_decimal
 from .values import Texts, distinct, has_codes, is_missing, to_numbers
@@ -44,6 +45,7 @@ def read_cells(
     if not text.strip():
         raise FileError(f"{path.name} is empty.")
     dialect = replace(find_separator(text, told if separator is None else separator, quote), encoding=found)
+    refuse_many_columns(path.name, most_cells(text, dialect))
     if dialect.separator == " ":
         text = "\n".join(line.strip(" ") for line in text.split("\n"))
     try:
@@ -273,7 +275,7 @@ def _numeric(codes: NDArray[np.intp], texts: Texts, numbers: NDArray[np.float64]
         return np.append(np.where(missing, np.nan, numbers), [np.nan])[codes]
     try:
         exact = np.append(np.array([int(text) for text in known], dtype=np.int64), [0])[codes]
-    except OverflowError:  # more digits than any number has: a code
+    except (OverflowError, ValueError):  # more digits than any number has, or than Python reads: a code
         return _as_texts(codes, texts, missing)
     absent = (codes < 0) | np.append(missing, [True])[codes]
     return pd.arrays.IntegerArray(exact, absent) if absent.any() else exact

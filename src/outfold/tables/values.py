@@ -308,4 +308,4 @@ def has_codes(texts: Texts) -> bool:
 
 def _is_code(text: str) -> bool:
     padded, long = text[0] == "0" and len(text) > 1, len(text) >= _LONGEST
-    return (padded or long) and text.isdecimal() and (padded or int(text) >= 2**63)
+    return (padded or long) and text.isdecimal() and (padded or len(text) > _LONGEST or int(text) >= 2**63)

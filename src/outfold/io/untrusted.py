@@ -1,0 +1,152 @@
+"""What a file from a stranger may be and may ask for. It is looked at before the file is read.
+
+A table of zeros packs a thousand times, so that a small file could fill the memory of any machine. What unpacks to far more than
+its size is refused.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import FileError
+
+# Each column costs some hundred microseconds, whatever is in it. The largest tables of genes have 60,000.
+_MOST_COLUMNS = 100_000
+# A file may unpack to this many bytes, or to so many times its size. Text packs some ten times. Columns of a binary table with
+# the same value in most rows pack better, and cannot be unpacked by hand.
+_ALWAYS, _MOST_PACKED_TEXT = 1 << 25, 100
+_ALWAYS_BINARY, _MOST_PACKED_BINARY = 1 << 27, 400
+_PIECE = 1 << 20
+_NUMBER = 8  # bytes
+
+
+def refuse_special(path: Path) -> None:
+    """Refuse a device, a pipe or a socket: to read one may take forever."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise FileError(f"{path} is a device or a pipe, not a file", remedy="Save what it gives in a file, and name that.")
+
+
+def refuse_many_columns(name: str, n: int) -> None:
+    """Refuse a table that is so wide that to read it would take minutes."""
+    if n > _MOST_COLUMNS:
+        problem = f"{name} has {n:,} columns; a table may have {_MOST_COLUMNS:,}"
+        remedy = "Keep the columns that you need. If each sample is a column of the file, turn rows and columns around."
+        raise FileError(problem, remedy=remedy)
+
+
+def unpacked(path: Path) -> Iterator[bytes]:
+    """The content of a file that gzip has packed, in pieces."""
+    most, n_bytes = max(_ALWAYS, _MOST_PACKED_TEXT * path.stat().st_size), 0
+    with gzip.open(path) as file:
+        while piece := file.read(_PIECE):
+            n_bytes += len(piece)
+            _refuse_bytes(path, n_bytes, most, "If you trust it, unpack it first: gunzip.")
+            yield piece
+
+
+def check_gzip(path: Path) -> None:
+    """Refuse a file that gzip unpacks to far more than its size."""
+    for _ in unpacked(path):
+        pass
+
+
+def check_zip(path: Path, remedy: str) -> None:
+    """Refuse an archive whose parts are far larger than the archive. A part never gives more bytes than it says."""
+    try:
+        with zipfile.ZipFile(path) as parts:
+            n_bytes = sum(part.file_size for part in parts.infolist())
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        return  # whoever reads it has better words for what is wrong
+    _refuse_bytes(path, n_bytes, _most_binary(path), remedy)
+
+
+def check_parquet(path: Path) -> None:
+    """Refuse a .parquet file whose table would take much more memory than the file."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        _check_parquet_by_polars(path)
+        return
+    try:
+        with parquet.ParquetFile(path) as file:
+            columns, most = file.metadata.num_columns, _most_binary(path)
+            refuse_many_columns(path.name, columns)
+            n_bytes = 0
+            for group in range(file.metadata.num_row_groups):
+                facts = file.metadata.row_group(group)
+                for i in range(columns):
+                    n_bytes += _bytes_of(path, facts.column(i), file.schema.column(i), group, most)
+                    _refuse_bytes(path, n_bytes, most, _SAVE_AS_TEXT)
+    except ArrowException:
+        return  # whoever reads it has better words for what is wrong
+
+
+def _check_parquet_by_polars(path: Path) -> None:
+    """The same where there is no pyarrow; polars keeps a text that comes again once."""
+    import polars
+
+    try:
+        columns = len(polars.read_parquet_schema(path))
+        rows = int(polars.scan_parquet(path).select(polars.len()).collect().item())
+    except polars.exceptions.PolarsError:
+        return
+    refuse_many_columns(path.name, columns)
+    _refuse_bytes(path, rows * columns * _NUMBER, _most_binary(path), _SAVE_AS_TEXT)
+
+
+_SAVE_AS_TEXT = "If you trust it, save it as .csv."
+
+
+def _most_binary(path: Path) -> int:
+    return max(_ALWAYS_BINARY, _MOST_PACKED_BINARY * path.stat().st_size)
+
+
+def _bytes_of(path: Path, chunk: Any, column: Any, group: int, most: int) -> int:
+    """Memory that a part of a column takes. A long text that comes again in each row is in the file once."""
+    packed, n = int(chunk.total_uncompressed_size), int(chunk.num_values)
+    if column.physical_type == "FIXED_LEN_BYTE_ARRAY":
+        return max(packed, n * int(column.length))
+    if column.physical_type != "BYTE_ARRAY" or not chunk.has_dictionary_page or n * packed <= most:
+        return max(packed, n * _NUMBER)
+    if column.max_repetition_level > 0 or column.max_definition_level > 1:
+        return n * packed  # lists and records, which are no features: at worst
+    return _bytes_of_words(path, chunk.path_in_schema, group)
+
+
+def _bytes_of_words(path: Path, name: str, group: int) -> int:
+    """Memory of a part of a column of texts, each of which is read once."""
+    from pyarrow import compute, parquet
+
+    with parquet.ParquetFile(path, read_dictionary=[name]) as file:
+        table = file.read_row_group(group, columns=[name])
+    n_bytes = 0
+    for part in table.column(0).chunks:
+        lengths = compute.take(compute.binary_length(part.dictionary), part.indices)
+        n_bytes += compute.sum(lengths.cast("int64")).as_py() or 0
+    return n_bytes
+
+
+def check_feather(path: Path) -> None:
+    """Refuse a .feather file whose table takes much more memory than the file, as soon as a part of it does."""
+    from pyarrow import ArrowException, ipc
+
+    most, n_bytes = _most_binary(path), 0
+    try:
+        with ipc.open_file(path) as file:
+            refuse_many_columns(path.name, len(file.schema))
+            for i in range(file.num_record_batches):
+                n_bytes += int(file.get_batch(i).nbytes)
+                _refuse_bytes(path, n_bytes, most, _SAVE_AS_TEXT)
+    except ArrowException:
+        return  # an older version of the format, which packs nothing; or damaged
+
+
+def _refuse_bytes(path: Path, n_bytes: int, most: int, remedy: str) -> None:
+    if n_bytes > most:
+        times = n_bytes // max(path.stat().st_size, 1)
+        problem = f"{path.name} asks for {n_bytes:,} bytes of memory or more, {times:,} times its size"
+        raise FileError(problem, remedy=remedy)

@@ -1,0 +1,82 @@
+"""How large the sheets of an .xlsx file are, before they are read: one cell far away makes millions of empty ones."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+from typing import IO
+from xml.parsers import expat
+
+from ..exceptions import FileError
+from ..io.untrusted import check_zip
+
+# A sheet may have this many cells, or this many times the cells that are in the file.
+_ALWAYS, _MOST_EMPTY = 5_000_000, 10
+_MOST_LEVELS = 100  # of parts inside of others; Excel needs ten
+_PLACE = re.compile(r"([A-Z]{0,3})([0-9]{1,9})")
+
+
+def check_excel(path: Path) -> None:
+    """Refuse a file that unpacks to far more than its size, or with a sheet that is nearly empty and huge."""
+    check_zip(path, "If you trust it, save the table as .csv.")
+    try:
+        with zipfile.ZipFile(path) as parts:
+            for part in parts.infolist():
+                with parts.open(part) as file:
+                    _check_sheet(path.name, file)
+    except FileError:
+        raise
+    except (OSError, RuntimeError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        return  # whoever reads it has better words for what is wrong
+
+
+class _Sheet:
+    """The number of cells that a sheet has, and the cell that is farthest in each direction."""
+
+    def __init__(self) -> None:
+        self.cells = self.rows = self.columns = self.level = self.levels = 0
+
+    def begin(self, name: str, facts: dict[str, str]) -> None:
+        """An element of the sheet begins."""
+        self.level += 1
+        self.levels = max(self.levels, self.level)
+        kind = name.rpartition(":")[2]
+        if kind == "c":
+            self.cells += 1
+        if kind in ("c", "row") and (place := _PLACE.fullmatch(facts.get("r", ""))):
+            self.columns = max(self.columns, _column(place[1]))
+            self.rows = max(self.rows, int(place[2]))
+
+    def end(self, _: str) -> None:
+        """An element ends."""
+        self.level -= 1
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the cells that are there are few among those up to the farthest."""
+        return self.rows * self.columns > max(_ALWAYS, _MOST_EMPTY * self.cells)
+
+
+def _column(letters: str) -> int:
+    """The number of a column: A is 1, Z is 26, AA is 27."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number
+
+
+def _check_sheet(name: str, file: IO[bytes]) -> None:
+    """Look at one part of the file; what is no xml is no sheet."""
+    sheet, parser = _Sheet(), expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = sheet.begin, sheet.end
+    try:
+        parser.ParseFile(file)
+    except expat.ExpatError:
+        return
+    if sheet.levels > _MOST_LEVELS:
+        raise FileError(f"{name} is no file of Excel: parts of it are inside of others, {sheet.levels:,} times.")
+    if sheet.is_too_large:
+        given = f"{sheet.rows:,} rows and {sheet.columns:,} columns, and values in only {sheet.cells:,} cells"
+        remedy = "Delete what is far from the table, or save the table as .csv."
+        raise FileError(f"a sheet of {name} has {given}", remedy=remedy)
