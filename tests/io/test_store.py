@@ -646,7 +646,11 @@ def test_a_journal_must_be_a_plain_file(tmp_path, end):
     path = save(make_predictions("mse"), tmp_path / "x.oof")
     journal, other = tmp_path / f"x.oof{end}", tmp_path / "other"
     other.write_text("of somebody else")
-    for make in (lambda: os.mkfifo(journal), lambda: journal.symlink_to(other), lambda: journal.symlink_to("/dev/zero")):
+    for make in (
+        lambda: os.mkfifo(journal),
+        lambda: journal.symlink_to(other),
+        lambda: journal.symlink_to("/dev/zero"),
+    ):
         make()
         for use in (load, lambda path: Store.open(path, *collection("mse"))):
             with pytest.raises(FileError, match=rf"x.oof{end} is a link, a folder or a device"):

@@ -39,6 +39,9 @@ _START, _STOPPED = "_journal/start.json", "stopped"  # what an evaluation leaves
 # A part of a large sample, which newer .eval files keep in several parts; its scores are in the part sample.json.
 _PART = re.compile(r"(samples/.+_epoch_\d+)/(.+)")
 
+# Bytes, and times the size of the file: logs repeat what was said before.
+_MOST_PACKED = 16_000_000, 200
+
 _KIND = "a log of Inspect"
 _document = fill_with(TEXTS)
 
@@ -286,7 +289,7 @@ def _read(path: Path) -> Any:
 
 def _read_zip(path: Path) -> dict[str, Any]:
     refuse_special(path)
-    check_zip(path, "If you trust it, convert it: inspect log convert --to json.")
+    check_zip(path, _MOST_PACKED, "If you trust it, convert it: inspect log convert --to json.")
     with reading(path, _KIND), zipfile.ZipFile(path) as archive:
         last = {info.filename: info for info in archive.infolist()}  # what was written again counts
 

@@ -80,8 +80,10 @@ def end_workers_with_this_process() -> None:
     """
     from joblib.externals.loky import reusable_executor
 
-    executor = getattr(reusable_executor, "_executor", None)
-    with contextlib.suppress(AttributeError):  # private names: in another version, a worker looks from its first batch on
+    executor: Any = getattr(reusable_executor, "_executor", None)
+    with contextlib.suppress(
+        AttributeError
+    ):  # private names: in another version, a worker looks from its first batch on
         if executor._initializer is None:
             executor._initializer = end_with_parent
 

@@ -526,8 +526,8 @@ def _check_exists(path: Path) -> None:
 def _check_journals(path: Path) -> None:
     """Refuse a journal that only a stranger would make, before SQLite does what it says.
 
-    SQLite would wait for a pipe, write to the file behind a link, and delete a file that the journal names at its end, as those of
-    a transaction over several databases do.
+    SQLite would wait for a pipe, and write to the file behind a link. It would delete a file that the journal names at its
+    end, as journals of transactions over several databases do.
     """
     for journal in (path.with_name(path.name + end) for end in _JOURNALS):
         if journal.is_symlink() or (journal.exists() and not journal.is_file()):

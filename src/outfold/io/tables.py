@@ -253,6 +253,7 @@ def read_table(path: Path) -> Any:
     raise FileError(f"reading {path.name} needs pandas and pyarrow, or polars", remedy=remedy, page="extras")
 
 
+_MOST_REPEATED = 1000  # names of columns; libraries take the square of the time to make them different
 _SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 
@@ -272,7 +273,11 @@ def _check_text(path: Path) -> None:
     separator = next((word for sign, word in _SEPARATORS.items() if sign in header and "," not in header), None)
     if separator is not None:
         raise FileError(f"{path.name} seems to be separated by {separator}", remedy="Save it with commas.")
-    refuse_many_columns(path.name, 1 + header.count(","))
+    names = header.rstrip("\r\n").split(",")
+    refuse_many_columns(path.name, len(names))
+    if len(names) - len(set(names)) > _MOST_REPEATED:
+        problem = f"{path.name} has {len(names):,} columns with {len(set(names)):,} different names"
+        raise FileError(problem, remedy="Give each column a name of its own.")
 
 
 def not_a_table(path: Path, error: Exception) -> FileError:

@@ -18,8 +18,8 @@ from ..exceptions import FileError
 _MOST_COLUMNS = 100_000
 # A file may unpack to this many bytes, or to so many times its size. Text packs some ten times. Columns of a binary table with
 # the same value in most rows pack better, and cannot be unpacked by hand.
-_ALWAYS, _MOST_PACKED_TEXT = 1 << 25, 100
-_ALWAYS_BINARY, _MOST_PACKED_BINARY = 1 << 27, 400
+_ALWAYS_TEXT, _MOST_PACKED_TEXT = 25_000_000, 100
+_ALWAYS_BINARY, _MOST_PACKED_BINARY = 100_000_000, 400
 _PIECE = 1 << 20
 _NUMBER = 8  # bytes
 
@@ -27,7 +27,9 @@ _NUMBER = 8  # bytes
 def refuse_special(path: Path) -> None:
     """Refuse a device, a pipe or a socket: to read one may take forever."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise FileError(f"{path} is a device or a pipe, not a file", remedy="Save what it gives in a file, and name that.")
+        raise FileError(
+            f"{path} is a device or a pipe, not a file", remedy="Save what it gives in a file, and name that."
+        )
 
 
 def refuse_many_columns(name: str, n: int) -> None:
@@ -40,7 +42,7 @@ def refuse_many_columns(name: str, n: int) -> None:
 
 def unpacked(path: Path) -> Iterator[bytes]:
     """The content of a file that gzip has packed, in pieces."""
-    most, n_bytes = max(_ALWAYS, _MOST_PACKED_TEXT * path.stat().st_size), 0
+    most, n_bytes = max(_ALWAYS_TEXT, _MOST_PACKED_TEXT * path.stat().st_size), 0
     with gzip.open(path) as file:
         while piece := file.read(_PIECE):
             n_bytes += len(piece)
@@ -54,14 +56,18 @@ def check_gzip(path: Path) -> None:
         pass
 
 
-def check_zip(path: Path, remedy: str) -> None:
-    """Refuse an archive whose parts are far larger than the archive. A part never gives more bytes than it says."""
+def check_zip(path: Path, most_packed: tuple[int, int], remedy: str) -> None:
+    """Refuse an archive whose parts are far larger than the archive. A part never gives more bytes than it says.
+
+    `most_packed` is how many bytes, and how many times the size of the file, they may have.
+    """
+    always, times = most_packed
     try:
         with zipfile.ZipFile(path) as parts:
             n_bytes = sum(part.file_size for part in parts.infolist())
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
         return  # whoever reads it has better words for what is wrong
-    _refuse_bytes(path, n_bytes, _most_binary(path), remedy)
+    _refuse_bytes(path, n_bytes, max(always, times * path.stat().st_size), remedy)
 
 
 def check_parquet(path: Path) -> None:

@@ -12,14 +12,16 @@ from ..exceptions import FileError
 from ..io.untrusted import check_zip
 
 # A sheet may have this many cells, or this many times the cells that are in the file.
-_ALWAYS, _MOST_EMPTY = 5_000_000, 10
+_ALWAYS, _MOST_EMPTY = 2_000_000, 10
+# Bytes, and times the size of the file: Excel packs ten times, and to read a cell takes ten times as long as from text.
+_MOST_PACKED = 8_000_000, 25
 _MOST_LEVELS = 100  # of parts inside of others; Excel needs ten
 _PLACE = re.compile(r"([A-Z]{0,3})([0-9]{1,9})")
 
 
 def check_excel(path: Path) -> None:
     """Refuse a file that unpacks to far more than its size, or with a sheet that is nearly empty and huge."""
-    check_zip(path, "If you trust it, save the table as .csv.")
+    check_zip(path, _MOST_PACKED, "If you trust it, save the table as .csv.")
     try:
         with zipfile.ZipFile(path) as parts:
             for part in parts.infolist():
@@ -55,7 +57,7 @@ class _Sheet:
     @property
     def is_too_large(self) -> bool:
         """Whether the cells that are there are few among those up to the farthest."""
-        return self.rows * self.columns > max(_ALWAYS, _MOST_EMPTY * self.cells)
+        return self.rows * max(self.columns, 1) > max(_ALWAYS, _MOST_EMPTY * self.cells)
 
 
 def _column(letters: str) -> int:
