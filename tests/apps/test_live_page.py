@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import outfold as of
-from outfold.apps import serving
+from outfold.apps import report_again, serving
 from outfold.apps.anytime import Standing
 from outfold.apps.live import FILE, Live, left_in_words, standing_of
 from outfold.exceptions import FileError
@@ -98,6 +98,17 @@ def test_a_run_that_shows_nothing_still_writes_the_file(standing, tmp_path):
 def test_a_folder_that_cannot_be_written_does_not_end_the_search(standing, tmp_path):
     Live(tmp_path / "gone", "t.csv: y", io.StringIO())(standing)
     assert standing_of(tmp_path / "gone") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_facts_that_somebody_forged_are_none(tmp_path):
+    """Neither does the page of a folder from a stranger wait for a pipe, nor does it end at levels below levels."""
+    for name, read in ((FILE, standing_of), (report_again.FILE, report_again.write_again)):
+        (tmp_path / name).write_text("[" * 100_000)
+        assert read(tmp_path) is None
+        (tmp_path / name).unlink()
+        os.mkfifo(tmp_path / name)
+        assert read(tmp_path) is None
 
 
 def test_the_page_is_live_while_the_process_runs_and_then_the_report(standing, tmp_path):

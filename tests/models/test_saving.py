@@ -142,11 +142,21 @@ def test_trust_must_be_a_list(saved):
         ('{"format": 99}', "newer outfold"),
         ('{"format": 1}', "is damaged"),
         ("[]", "could not predict yet"),
+        ("[" * 100_000, "is not json"),
     ],
 )
 def test_a_damaged_or_foreign_label_is_one_clear_error(own, text, words):
     (own.folder / "model.json").write_text(text)
     with pytest.raises(FileError, match=words):
+        of.load_model(own.folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_no_label(own):
+    """To read a pipe to which nobody writes takes forever."""
+    (own.folder / "model.json").unlink()
+    os.mkfifo(own.folder / "model.json")
+    with pytest.raises(FileError, match=r"model\.json is a device or a pipe, not a file"):
         of.load_model(own.folder)
 
 

@@ -141,7 +141,7 @@ def _one_text(n_letters, n_rows):
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        pytest.param(lambda: {"sample": np.zeros(20 * MILLION)}, "asks for 1[67]", id="zeros"),
+        pytest.param(lambda: {"sample": np.zeros(20 * MILLION)}, "asks for 1", id="zeros"),
         pytest.param(lambda: {"sample": _one_text(MILLION, 200_000)}, "asks for 200,000,000,000", id="one text"),
         pytest.param(lambda: {"sample": ["x" * 150 * MILLION]}, "asks for 150,000,0", id="long text"),
     ],
