@@ -104,6 +104,8 @@ def to_numbers(texts: Texts, decimal: str = ".", thousands: str = "") -> Numbers
     simple = np.arange(len(texts)) if decimal == "." else np.flatnonzero(["." not in text for text in texts])
     out[simple] = _plain_numbers(_replaced(texts[simple], decimal, "."))
     left = np.flatnonzero(np.isnan(out))
+    if not len(left):
+        return out
     shape = _shape(decimal, thousands)
     # Most columns of words are told by their first values.
     if len(left) > _FEW and not any(shape.fullmatch(_bare(text)) for text in texts[left[:_FEW]]):
