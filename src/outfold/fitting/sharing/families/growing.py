@@ -6,6 +6,7 @@ used only after it has given a tree that scikit-learn has grown as well, the sam
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -47,8 +48,8 @@ class Grower:
         codes = y if classes is None else np.searchsorted(classes, y)
         self._target = np.ascontiguousarray(np.reshape(codes, (-1, 1)), dtype=np.float64)
         self._widths = np.array([1 if classes is None else len(classes)], dtype=np.intp)
-        criterion = (CRITERIA_REG if classes is None else CRITERIA_CLF)[fitted.criterion]
-        self._criterion = lambda: criterion(1, n) if classes is None else criterion(1, self._widths)
+        self._criterion = partial((CRITERIA_REG if classes is None else CRITERIA_CLF)[fitted.criterion], 1)
+        self._counted = n if classes is None else self._widths
         self._splitter = DENSE_SPLITTERS[fitted.splitter]
         self._n_features, self._least_gain = fitted.max_features_, fitted.min_impurity_decrease
         self._stream = np.random.RandomState(0)  # a new one for each tree would take as long as a small tree
@@ -63,7 +64,7 @@ class Grower:
             weights = np.bincount(stream.randint(0, len(self.rows), self.n_drawn), minlength=len(self.rows))
             weights = weights.astype(np.float64)
         stream.seed(seed)
-        splitter = self._splitter(self._criterion(), self._n_features, leaf, 0.0, stream, None)
+        splitter = self._splitter(self._criterion(self._counted), self._n_features, leaf, 0.0, stream, None)
         builder = DepthFirstTreeBuilder(splitter, max(split, 2 * leaf), leaf, 0.0, depth, self._least_gain)
         tree = Tree(self.rows.shape[1], self._widths, 1)
         builder.build(tree, self.rows, self._target, weights, None)
