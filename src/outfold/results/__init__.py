@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
     from ._advice import AdviceTask as AdviceTask
     from ._advice import Goal as Goal
-    from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, TunedAlgorithm, Wins
+    from ._comparison import Alternative, Comparison, Probabilities, TunedAlgorithm, Wins
     from ._comparison import ComparisonTerms as ComparisonTerms
     from ._comparison import comparison_row as comparison_row
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair, SetWins
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
     from ._estimates import Intervals as Intervals
     from ._margin import MarginComparison
     from ._margin import MarginQuestion as MarginQuestion
+    from ._power import Power
     from ._power_law import Extrapolated, PowerLaw
     from ._sample_size import SamplesNeeded
+    from ._sequential import SequentialComparison
     from ._stability import Flips, PlanComparison, Stability
     from ._threshold import AtThreshold, Calibration, Share
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
-    "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison TunedAlgorithm Wins "
-    "comparison_row",
+    "_comparison": "Alternative Comparison ComparisonTerms Probabilities TunedAlgorithm Wins comparison_row",
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking SetWins",
     "_confrontation": "Confrontation Shift",
     "_curves": "CurveLine LearningCurve ValidationCurve",
@@ -42,8 +43,10 @@ _LATER = {
     "_decomposition": "BiasVariance VarianceComponents VarianceSplit",
     "_estimates": "Estimate Intervals",
     "_margin": "MarginComparison MarginQuestion",
+    "_power": "Power",
     "_power_law": "Extrapolated PowerLaw",
     "_sample_size": "SamplesNeeded",
+    "_sequential": "SequentialComparison",
     "_stability": "Flips PlanComparison Stability",
 }
 __getattr__, __dir__ = lazy_names(__name__, _LATER)

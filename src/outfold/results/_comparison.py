@@ -1,4 +1,4 @@
-"""Whether two configurations differ: by one test, asked while units come in, and how often a test would find it."""
+"""Whether two configurations differ, by one test."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import formatting
 from ..data.notes import Note
 from ..docstrings import document_result
 from ..formatting import count, number
 from . import _paper
-from ._base import Facts, FrameResult, Interval, Table, TableResult, fact_lines, method_facts
+from ._base import Facts, FrameResult, Interval, fact_lines, method_facts
 
 Alternative = Literal["two-sided", "better", "worse"]
 Verdict = Literal["better", "equivalent", "worse", "undecided"]
@@ -415,190 +414,3 @@ def _cells(result: Comparison, bayes: bool, adjusted: bool) -> list[str]:
         return [*cells, *map(number, result.probabilities), verdict]
     values = [result.pvalue, *([result.adjusted] if adjusted else [])]
     return cells + ["-" if p is None else formatting.pvalue(p) for p in values]
-
-
-@document_result
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SequentialComparison(Described, FrameResult):
-    """A comparison that is valid at whatever unit you stop: evidence, p value and interval after each unit.
-
-    Attributes: {pair, metric}
-    difference : float
-        Metric of `a` minus metric of `b`, over the units seen.
-    interval : Interval
-        Interval of the true difference. It is valid at all units at once with the confidence level.
-    evalue, pvalue : float
-        Evidence against "no difference" after the last unit; the anytime p value, 1 over the largest e-value so far.
-    evalues, pvalues : ndarray of shape (n,)
-        The same after each unit.
-    stop : int or None
-        Number of units after which the p value was first at most alpha; None if it never was.
-    over : str
-        What the units are: samples, groups or repeats.
-    bounds : tuple of float
-        The range that the differences are known to lie in.
-    {described, level, plan, notes}
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> right = [[1, 0], [1, 0], [1, 1], [1, 0]] * 10
-    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
-    >>> found = of.compare.e_process(oof, "mean", "new", "old")
-    >>> found.n, found.stop, found.pvalue < 0.01
-    (40, 9, True)
-    """
-
-    a: str
-    b: str
-    difference: float
-    interval: Interval
-    evalue: float
-    pvalue: float
-    evalues: NDArray[np.float64]
-    pvalues: NDArray[np.float64]
-    stop: int | None
-    over: str
-    bounds: tuple[float, float]
-    notes: tuple[Note, ...] = ()
-
-    in_dict = (
-        "a b metric greater_is_better difference evalue pvalue n stop over significant better confidence_level alpha "
-        "description reference plan fingerprint interval bounds notes"
-    )
-
-    @property
-    def n(self) -> int:
-        """Units seen."""
-        return len(self.evalues)
-
-    @property
-    def significant(self) -> bool:
-        """Whether the anytime p value is at most alpha."""
-        return self.pvalue <= self.alpha
-
-    @property
-    def better(self) -> str | None:
-        """The better one, where a difference is found; else None."""
-        if not self.significant:
-            return None
-        return self.a if (self.interval.low > 0) == self.greater_is_better else self.b
-
-    def __repr__(self) -> str:
-        return f"<SequentialComparison {self.a} - {self.b}: e-value {self.evalue:.4g} after {self.n:,} {self.over}>"
-
-    def _title(self) -> str:
-        ends = formatting.interval(*self.interval, self.confidence_level, sign=True)
-        difference = number(self.difference, sign=True)
-        return f"{self.a} - {self.b}   {self.metric} {difference}   {ends} at all times"
-
-    def _facts(self) -> Facts:
-        p = formatting.pvalue(self.pvalue)
-        yield "test", f"e-value = {self.evalue:.4g}, anytime p = {p} after {self.n:,} {self.over}"
-        if self.better is None:
-            yield "decision", f"no difference found at alpha {self.alpha:g}; more {self.over} may be added"
-        else:
-            yield "decision", f"{self.better} is better at alpha {self.alpha:g}, known after {self.stop:,} {self.over}"
-        yield from method_facts(self.description, self.reference, self.plan, self.notes)
-
-    def _columns(self) -> dict[str, Any]:
-        return {"n": np.arange(1, self.n + 1), "evalue": self.evalues, "pvalue": self.pvalues}
-
-
-@document_result
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Power(TableResult, FrameResult):
-    """How often a test finds a difference, by simulation on the user's own predictions.
-
-    Attributes
-    ----------
-    test, metric : str
-        Name of the test, and of the metric.
-    {pair}
-    difference : float or ndarray
-        The true difference, metric of `a` minus metric of `b`; an array if several were asked for.
-    power : float or ndarray
-        Share of simulations in which the test finds a difference, of the same shape.
-    standard_error : float or ndarray
-        Standard error of the power, from the number of simulations.
-    n, n_simulations : int
-        Number of samples in each simulation, and number of simulations.
-    reach : float
-        The largest difference that the predictions can be made to show.
-    {alternative}
-    null : float
-        The difference under the null hypothesis.
-    question : {"non-inferior", "equivalent"} or None
-        What the test is to show, if it is not a difference, and `margin` within which.
-    margin : float or None
-        The margin.
-    {level}
-    plan : str or None
-        How samples were held out.
-    {notes}
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60
-    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
-    >>> found = of.compare.power(oof, "mean", "new", "old", [0.1, 0.2], test="mcnemar", n_simulations=100)
-    >>> found.power.tolist()
-    [0.29, 1.0]
-    """
-
-    test: str
-    metric: str
-    a: str
-    b: str
-    difference: float | NDArray[np.float64]
-    power: float | NDArray[np.float64]
-    standard_error: float | NDArray[np.float64]
-    n: int
-    n_simulations: int
-    reach: float
-    alternative: str = "two-sided"
-    null: float = 0.0
-    question: str | None = None
-    margin: float | None = None
-    confidence_level: float = 0.95
-    plan: str | None = None
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def alpha(self) -> float:
-        """Error rate of the decision: one minus the confidence level."""
-        return round(1 - self.confidence_level, 12)
-
-    in_dict = (
-        "test metric a b n n_simulations reach alternative null question margin confidence_level alpha plan difference power "
-        "standard_error notes"
-    )
-
-    def _rows(self) -> list[tuple[float, float, float]]:
-        columns = (np.atleast_1d(c).tolist() for c in (self.difference, self.power, self.standard_error))
-        return list(zip(*columns, strict=True))
-
-    def __repr__(self) -> str:
-        rows = self._rows()
-        if len(rows) > 1:
-            return f"<Power of {self.test} at {len(rows)} differences of {self.metric}, n = {self.n:,}>"
-        d, power, _ = rows[0]
-        return f"<Power of {self.test} at {number(d, sign=True)} {self.metric}, n = {self.n:,}: {power:.3f}>"
-
-    def _title(self) -> str:
-        samples = count(self.n, "sample")
-        shown = "" if self.question is None else f" to show “{self.question} within {self.margin:g}”"
-        null = f", null {number(self.null, sign=True)}" if self.null else ""
-        return f"power of {self.test}{shown} at alpha {self.alpha:g}{null}, {samples}: {self.a} against {self.b}"
-
-    def _table(self, shown: int | None = None) -> Table:
-        rows = [[number(d, sign=True), f"{p:.3f}", f"{se:.3f}"] for d, p, se in self._rows()]
-        return [f"{self.metric} a - b", "power", "standard error"], rows
-
-    def _lines(self) -> Iterable[str]:
-        yield f"  {self.n_simulations:,} simulations each; these predictions reach {number(self.reach)} at most"
-        yield from (f"  {note}" for note in self.notes)
-
-    def _columns(self) -> dict[str, Any]:
-        return dict(zip(("difference", "power", "standard_error"), zip(*self._rows(), strict=True), strict=True))
