@@ -165,6 +165,7 @@ _SOURCES = {
     "WorkerSettings": "outfold.fitting.worker",
     "run_batch": "outfold.fitting.worker",
     "convert": "outfold.io",
+    "database": "outfold.io",
     "files": "outfold.io",
     "reading": "outfold.io",
     "store": "outfold.io",

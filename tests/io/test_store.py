@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 from conftest import make_predictions
-from internals import APPLICATION_ID, SCHEMA, Cell, Store, Target, cell_mask, inner_folds, save
+from internals import APPLICATION_ID, SCHEMA, Cell, Store, Target, cell_mask, database, inner_folds, save
 from internals import store as store_module
 from outfold import Plan, Predictions, State, collect, load
 from outfold.exceptions import FileError, InputError, StoreMismatchError
@@ -339,7 +339,7 @@ def test_an_error_of_the_disk_comes_with_advice(tmp_path, monkeypatch):
         error.sqlite_errorcode = sqlite3.SQLITE_IOERR
         raise error
 
-    monkeypatch.setattr(store_module, "_connect", fails)
+    monkeypatch.setattr(database, "connect", fails)
     with pytest.raises(
         FileError,
         match=r"the disk or network drive gave an error; what was written before is kept. Check that it is connected",
@@ -711,6 +711,7 @@ def test_a_store_that_has_just_begun_may_ask_for_what_is_to_come(tmp_path, monke
 def at_need(monkeypatch):
     """Predictions of any size stay in the file."""
     monkeypatch.setattr(store_module, "_AT_ONCE", 0)
+    monkeypatch.setattr(database, "_CHECKED_WHOLE", 0)
 
 
 @pytest.mark.usefixtures("at_need")
@@ -1278,7 +1279,7 @@ def test_a_journal_left_behind_does_not_spoil_a_new_file(tmp_path):
 
 
 def test_one_process_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(store_module, "_LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(database, "_LOCK_SECONDS", 0.05)
     path = tmp_path / "x.oof"
     process = start_writer(path, after="sys.stdin.read()")
     process.stdout.readline()
@@ -1298,15 +1299,15 @@ def test_one_process_at_a_time(tmp_path, monkeypatch):
 def test_two_that_create_the_same_store_share_one_file(tmp_path, monkeypatch):
     """The slower one goes on with the file of the quicker one."""
     oof, (header, identity) = make_predictions("roc_auc"), collection()
-    path, settle = tmp_path / "x.oof", store_module.settle
+    path, settle = tmp_path / "x.oof", database.settle
 
     def overtaken(target):
         settle(target)
-        monkeypatch.setattr(store_module, "settle", settle)
+        monkeypatch.setattr(database, "settle", settle)
         with Store.open(path, header, identity) as quicker:
             quicker.write(cells_of(oof))
 
-    monkeypatch.setattr(store_module, "settle", overtaken)
+    monkeypatch.setattr(database, "settle", overtaken)
     with Store.open(path, header, identity) as store:
         assert len(finished(store)) == len(cells_of(oof))
 
@@ -1349,14 +1350,14 @@ def test_full_disk_while_collecting_loses_nothing(tmp_path):
 
 
 def test_full_disk_while_saving(tmp_path, monkeypatch):
-    connect = store_module._connect
+    connect = database.connect
 
     def small(path, mode):
         db = connect(path, mode)
         db.execute("PRAGMA max_page_count = 20")
         return db
 
-    monkeypatch.setattr(store_module, "_connect", small)
+    monkeypatch.setattr(database, "connect", small)
     with pytest.raises(FileError, match=FULL):
         save(make_predictions("mse", n=3000, c=10), tmp_path / "x.oof")
     assert os.listdir(tmp_path) == []

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..exceptions import FileError, InputError, OutfoldError
 from ..io import ledger
-from ..io.store import load, settle
+from ..io.database import settle
+from ..io.store import load
 from ..models import about
 from .live import FILE as PROGRESS
 

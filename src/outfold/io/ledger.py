@@ -15,7 +15,8 @@ from typing import Any
 from ..data.ledger import LEDGER
 from ..data.predictions import Predictions
 from . import schema
-from .store import clear_errors, followed, open_to_write
+from .database import followed, open_to_write
+from .file_errors import clear_errors
 
 # Goes up when the meaning of an entry changes.
 FORMAT = 1

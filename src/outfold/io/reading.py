@@ -1,7 +1,7 @@
 """How `Predictions` come out of the tables of an .oof file, of this schema or an earlier one.
 
 The file may come from a stranger. Every value is checked for its type and range, and every array for its size before it is
-made; what is wrong is a `ValueError` or another error that `store` turns into a `FileError`.
+made; what is wrong is a `ValueError` or another error that `database` turns into a `FileError`.
 """
 
 from __future__ import annotations

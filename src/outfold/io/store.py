@@ -1,8 +1,7 @@
-"""One .oof file: an SQLite database that holds `Predictions`, written as a whole or cell by cell."""
+"""One .oof file that holds `Predictions`, written as a whole or cell by cell."""
 
 from __future__ import annotations
 
-import errno
 import math
 import os
 import shutil
@@ -25,27 +24,24 @@ from ..data.predictions import Predictions, begun, made_by
 from ..data.splitting import Splits, fingerprint
 from ..data.stored import outputs_of
 from ..docstrings import fill_with
-from ..exceptions import FileError, InputError, OutfoldError, invalid
+from ..exceptions import FileError, InputError, invalid
 from . import guard, schema
+from .database import (
+    bounded_by_file,
+    connect,
+    create_file,
+    file_at,
+    followed,
+    open_to_read,
+    open_to_write,
+    written_file,
+)
+from .file_errors import clear_errors
 from .identity import refuse_mismatch
 from .reading import Connect, Header
-from .untrusted import refuse_special
 
 # Predictions that take no more memory than this are read when the file is opened.
 _AT_ONCE = 1 << 26
-# Bytes that are written before they are moved from the journal into the file.
-_JOURNAL = 1 << 25
-# Long enough for a file that is just being closed, short enough to be told that it is in use.
-_LOCK_SECONDS = 1.0
-
-# Endings of files in other formats, which no store may have.
-_OTHER_FORMATS = (
-    *(".csv", ".feather", ".gz", ".htm", ".html", ".json", ".md", ".npz", ".parquet", ".pdf", ".pickle", ".pkl"),
-    *(".skops", ".tex", ".tsv", ".txt", ".xls", ".xlsx"),
-)
-_JOURNALS = ("-wal", "-shm", "-journal")
-# What a rollback journal begins with, and ends with where the name of a further file is before it (SQLite format, 3 and 5).
-_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 _document = fill_with({"path": "path : str or Path\n    The file.", "files": ">>> import os, tempfile, outfold as of"})
 
@@ -69,7 +65,7 @@ def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
     """Write predictions and their blocks to one .oof file, which appears as a whole or not at all."""
     path = Path(path)
     with clear_errors(path, writing=True):
-        _create(written_file(path), oof, replace_existing=True)
+        create_file(written_file(path), oof, replace_existing=True)
     return path
 
 
@@ -111,7 +107,7 @@ class Store:
         self.path = path
         self._db, self._memory = db, memory
         self._cells: schema.CellWriter
-        self._file = _identity(path)
+        self._file = file_at(path)
         self._lost: FileError | None = None
         self._samples: Mapping[str, Any] | None = None
         self._read_header()
@@ -128,7 +124,7 @@ class Store:
         with clear_errors(path, writing=True):
             if not path.exists():
                 facts = {**header.provenance, "identity": dict(identity)}
-                _create(path, made_by(header, facts), replace_existing=False)
+                create_file(path, made_by(header, facts), replace_existing=False)
             db = open_to_write(path)
             try:
                 store = cls(path, db, _memory_of(header))
@@ -165,7 +161,7 @@ class Store:
 
     def predictions(self) -> Predictions:
         """What is in the file now."""
-        with self._errors(), _bounded(self._db, self.path) as size:
+        with self._errors(), bounded_by_file(self._db, self.path) as size:
             return Header(self._db, self._room(size), self._samples).read(self._db)
 
     def close(self) -> None:
@@ -210,7 +206,7 @@ class Store:
             raise
 
     def _check_place(self) -> None:
-        if _identity(self.path) != self._file:
+        if file_at(self.path) != self._file:
             self._lost = self._rescued()
             raise self._lost
 
@@ -219,7 +215,7 @@ class Store:
         problem = f"{self.path} is gone: the file or its folder was deleted, moved or replaced during the run"
         copy = Path(tempfile.mkdtemp(prefix="outfold-")) / self.path.name
         try:
-            with closing(_connect(copy, "mode=rwc")) as db:
+            with closing(connect(copy, "mode=rwc")) as db:
                 self._db.backup(db)
                 db.execute("PRAGMA journal_mode = DELETE")
         except (OSError, sqlite3.Error) as error:
@@ -246,7 +242,7 @@ class Store:
             yield where, (_WORDS[cell.state], cell.message, seconds), blobs
 
     def _read_header(self) -> None:
-        with _bounded(self._db, self.path) as size:
+        with bounded_by_file(self._db, self.path) as size:
             header = Header(self._db, self._room(size), self._samples)
             self._samples = header.samples
             self._header = header.stored(lambda: nullcontext(lambda: nullcontext(self._db)))
@@ -334,90 +330,6 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
     return labels
 
 
-# -- the file -------------------------------------------------------------------------------------------
-
-
-def followed(path: Path) -> Path:
-    """The file behind a symbolic link: it is written, and its journals lie beside it."""
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
-
-
-def written_file(path: Path) -> Path:
-    """The file to replace: behind a symbolic link the one it points to. A device or a pipe is refused."""
-    path = followed(path)
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise FileError(f"{path} is a device or a pipe, not a file", remedy="Give the name of a file.")
-    return path
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file is at this path; None if none is."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?{mode}"
-    db = sqlite3.connect(uri, uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
-    guard.restrict(db)
-    return db
-
-
-def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
-    """Write a new file under another name, then move it to its place: nobody ever sees half of it."""
-    schema.check_blocks(oof)
-    if path.is_dir():
-        raise FileError(f"{path} is a folder", remedy=f"Give the name of a file in it, such as {path / 'run.oof'}.")
-    if not path.parent.is_dir():
-        raise _nothing_at(path, writing=True)
-    if path.suffix.lower() in _OTHER_FORMATS:
-        problem = f"predictions are saved as .oof files, which {path.name} would not be"
-        remedy = "Use a name that ends in .oof; `to_frame()` gives a table to save in other formats."
-        raise InputError(problem, remedy=remedy)
-    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
-    try:
-        with closing(_connect(draft, "mode=rwc")) as db:
-            db.execute("PRAGMA journal_mode = OFF")
-            db.execute("PRAGMA synchronous = OFF")
-            schema.create(db, oof)
-        with open(draft, "rb+") as file:
-            os.fsync(file.fileno())
-        settle(path)
-        _put(draft, path, replace_existing)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def settle(path: Path) -> None:
-    """Leave no journal of a file at `path` that is going to be replaced: SQLite would take it for one of the new file's."""
-    # Looked for before the file is: a journal that comes later belongs to a process that was quicker.
-    journals = [j for j in (path.with_name(path.name + end) for end in _JOURNALS) if j.exists()]
-    if journals and path.exists():
-        # What cannot be opened is going to be replaced anyway; what another process writes is not.
-        try:
-            with closing(open_to_write(path)) as db:
-                db.execute("PRAGMA journal_mode = DELETE")
-        except sqlite3.Error as error:
-            if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise
-        except FileError:
-            pass
-    for journal in journals:
-        journal.unlink(missing_ok=True)
-
-
-def _put(draft: Path, path: Path, replace_existing: bool) -> None:
-    if not replace_existing:
-        with suppress(OSError):  # a file system without links
-            with suppress(FileExistsError):  # unlike a move, a link fails where another process was quicker
-                os.link(draft, path)
-            return
-    os.replace(draft, path)
-
-
 class _Source:
     """A file to read from, now and later, as long as it keeps the same predictions."""
 
@@ -439,7 +351,7 @@ class _Source:
     def opened(self) -> Iterator[Connect]:
         """The file stays open; each read of it is a context, in which every way to fail is a `FileError`."""
         with clear_errors(self.path):
-            opened = _open_to_read(self.path)
+            opened = open_to_read(self.path)
         with closing(opened) as db:
             with self._reading(db):
                 if self._mark is not None and self._mark != schema.mark_of(db):
@@ -448,198 +360,5 @@ class _Source:
 
     @contextmanager
     def _reading(self, db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-        with clear_errors(self.path), _bounded(db, self.path) as self.size:
+        with clear_errors(self.path), bounded_by_file(db, self.path) as self.size:
             yield db
-
-
-@contextmanager
-def _bounded(db: sqlite3.Connection, path: Path) -> Iterator[int]:
-    """The size of the file, while no statement may read more than that; what the file cannot mean is a `FileError`."""
-    size = path.stat().st_size
-    with suppress(FileNotFoundError):
-        size += path.with_name(path.name + "-wal").stat().st_size
-    try:
-        with guard.bounded(db, size):
-            yield size
-    except FileError:
-        raise
-    except OutfoldError as error:
-        raise _damaged(path, error) from error
-    except MemoryError as error:
-        remedy = "Take some configurations, `oof.sel(config=[...])`, or a machine with more memory."
-        raise FileError(f"{path.name} needs more memory than there is", remedy=remedy) from error
-    except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError, AssertionError) as error:
-        raise _damaged(path, error) from error
-
-
-def _damaged(path: Path, error: Exception) -> FileError:
-    return FileError(f"{path.name} is damaged ({error})", remedy=_DAMAGED[1])
-
-
-def _open_to_read(path: Path) -> sqlite3.Connection:
-    _check_exists(path)
-    # What a process that was killed has left in a journal is taken up. Without a journal nobody is writing, and
-    # the file can be read wherever it is, without a lock.
-    left = any(path.with_name(path.name + end).exists() for end in ("-wal", "-journal"))
-    db = _connect(path, "mode=rw" if left else "mode=ro&immutable=1")
-    try:
-        if left:
-            db.execute("PRAGMA locking_mode = EXCLUSIVE")  # no shared memory file, which a full disk has no room for
-        _check_format(db, path)
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def open_to_write(path: Path) -> sqlite3.Connection:
-    """The database of a file, locked for this process until it is closed."""
-    _check_exists(path)
-    db = _connect(path, "mode=rw")
-    try:
-        # The lock is kept until the connection is closed, or the process ends in whatever way.
-        db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        db.execute("BEGIN EXCLUSIVE")
-        db.execute("COMMIT")
-        _check_format(db, path)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        (page,) = db.execute("PRAGMA page_size").fetchone()
-        db.execute(f"PRAGMA wal_autocheckpoint = {_JOURNAL // page}")
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _check_exists(path: Path) -> None:
-    if path.is_dir():
-        raise FileError(f"{path} is a folder; an .oof file is needed.")
-    if not path.exists():
-        raise _nothing_at(path)
-    refuse_special(path)
-    if path.stat().st_size == 0:
-        raise _file_error(sqlite3.SQLITE_NOTADB, path)  # to SQLite an empty file is a database
-    _check_journals(path)
-
-
-def _check_journals(path: Path) -> None:
-    """Refuse a journal that only a stranger would make, before SQLite does what it says.
-
-    SQLite would wait for a pipe, and write to the file behind a link. It would delete a file that the journal names at its
-    end, as journals of transactions over several databases do.
-    """
-    for journal in (path.with_name(path.name + end) for end in _JOURNALS):
-        if journal.is_symlink() or (journal.exists() and not journal.is_file()):
-            problem = f"{journal} is a link, a folder or a device, not what an interrupted run leaves behind"
-            raise FileError(problem, remedy="Delete it, and try again.")
-        if journal.exists() and _end_of(journal, len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC:
-            problem = f"{journal} names another file, which would be deleted; no interrupted run leaves such a journal"
-            raise FileError(problem, remedy="Ask who made it. Delete the journal, and try again.")
-
-
-def _end_of(path: Path, n: int) -> bytes:
-    """The last bytes of a file."""
-    with path.open("rb") as file:
-        file.seek(max(file.seek(0, os.SEEK_END) - n, 0))
-        return file.read(n)
-
-
-def _check_format(db: sqlite3.Connection, path: Path) -> None:
-    """Refuse what is no .oof file, what is cut short, and every table, view or trigger but ours."""
-    (application,) = db.execute("PRAGMA application_id").fetchone()
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    if application != schema.APPLICATION_ID:
-        raise _file_error(sqlite3.SQLITE_NOTADB, path)
-    if version > schema.SCHEMA:
-        problem = f"{path.name} was made by a newer outfold (schema {version}); this one reads up to {schema.SCHEMA}"
-        raise FileError(problem, remedy="Upgrade outfold.")
-    with _bounded(db, path) as size:
-        ((page,), (pages,)) = (db.execute(f"PRAGMA {what}").fetchone() for what in ("page_size", "page_count"))
-        if size % page and not path.with_name(path.name + "-wal").exists():
-            raise _file_error(sqlite3.SQLITE_CORRUPT, path)
-        guard.check_tables(db, schema.known_tables(version))
-        # Of a large file, the pages of numbers are left out: each of these is checked on its way into memory. In the others,
-        # a damaged page could hide cells.
-        parts = ["1"] if page * pages <= _AT_ONCE else [t for t in schema.known_tables(version) if t != "numbers"]
-        for part in parts:
-            if db.execute(f"PRAGMA quick_check({part})").fetchone() != ("ok",):
-                raise _file_error(sqlite3.SQLITE_CORRUPT, path)
-
-
-# -- errors ---------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def clear_errors(path: Path, *, writing: bool = False) -> Iterator[None]:
-    """Every way a file can fail, as a `FileError` of one clear sentence."""
-    try:
-        yield
-    except OutfoldError:
-        raise
-    except sqlite3.Error as error:
-        if isinstance(error, sqlite3.ProgrammingError):
-            raise FileError(f"{path.name} has been closed", remedy="Open the store again.") from error
-        raise _file_error(_code(error), path, writing, str(error)) from error
-    except UnicodeDecodeError as error:
-        raise _file_error(sqlite3.SQLITE_CORRUPT, path) from error
-    except UnicodeEncodeError as error:
-        raise InputError(f"names and labels must be valid text; {error.object!r} cannot be written.") from error
-    except FileNotFoundError as error:
-        raise _nothing_at(path, writing) from error
-    except OSError as error:
-        raise _file_error(_SQLITE_CODES.get(error.errno or 0, -1), path, writing, str(error.strerror)) from error
-
-
-_SQLITE_CODES = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), sqlite3.SQLITE_FULL) | dict.fromkeys(
-    (errno.EACCES, errno.EPERM, errno.EROFS), sqlite3.SQLITE_PERM
-)
-
-
-def _nothing_at(path: Path, writing: bool = False) -> FileError:
-    if writing and not path.parent.is_dir():
-        return FileError(f"the folder {path.parent} does not exist", remedy="Make it, or write to another one.")
-    return FileError(f"there is no file {path}.")
-
-
-def _code(error: sqlite3.Error) -> int:
-    """The primary result code, without the details SQLite adds in the upper bytes."""
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-
-
-def _file_error(code: int, path: Path, writing: bool = False, why: str = "") -> FileError:
-    """What one of SQLite's result codes means for the file, and what to do; `why` where the code says nothing."""
-    done = "written" if writing else "read"
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        code = sqlite3.SQLITE_READONLY if writing else sqlite3.SQLITE_CANTOPEN
-    if code not in _PROBLEMS:
-        return FileError(f"{path} could not be {done}: {why}.")
-    problem, remedy = _PROBLEMS[code]
-    return FileError(problem.format(name=path.name, path=path, done=done), remedy=remedy)
-
-
-_DAMAGED = ("{name} is damaged or cut short", "Restore it from a copy, or collect again.")
-_IN_USE = ("{name} is in use by another process", "Wait until that one has finished, or use another store.")
-_PROBLEMS = {
-    sqlite3.SQLITE_NOTADB: ("{name} is not an .oof file", "Use `outfold.read` for tables (.csv, .parquet)."),
-    sqlite3.SQLITE_CORRUPT: _DAMAGED,
-    sqlite3.SQLITE_ERROR: _DAMAGED,
-    sqlite3.SQLITE_TOOBIG: _DAMAGED,
-    sqlite3.SQLITE_INTERRUPT: _DAMAGED,
-    sqlite3.SQLITE_MISMATCH: _DAMAGED,
-    sqlite3.SQLITE_BUSY: _IN_USE,
-    sqlite3.SQLITE_LOCKED: _IN_USE,
-    sqlite3.SQLITE_READONLY: (
-        "{path} cannot be written; the folder or the disk is read-only",
-        "Choose a folder you may write to.",
-    ),
-    sqlite3.SQLITE_CANTOPEN: ("{path} cannot be read", "Check that you may read the file and its folder."),
-    sqlite3.SQLITE_FULL: (
-        "{name} could not be written, the disk is full; what was written before is kept",
-        "Free some space and go on.",
-    ),
-    sqlite3.SQLITE_IOERR: (
-        "{path} could not be {done}: the disk or network drive gave an error; what was written before is kept",
-        "Check that it is connected, has space and allows locks, or use a file on a local disk.",
-    ),
-}

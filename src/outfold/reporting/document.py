@@ -32,7 +32,7 @@ from ..estimate._default import corrected
 from ..estimate._threshold import at_thresholds, read_choice
 from ..exceptions import FileError, InputError, invalid
 from ..formatting import called, csv_cell, json_ready
-from ..io.store import written_file
+from ..io.database import written_file
 from ..metrics import MetricLike
 from ..metrics._keeping import alone, kernels_kept
 from ..metrics._scoring import Aggregate, recorded_metric, selecting
