@@ -190,7 +190,7 @@ _SOURCES = {
     "Scoring": "outfold.metrics._scoring",
     "cell_scores": "outfold.metrics._cell_scores",
     "fold_scores": "outfold.metrics._cell_scores",
-    "fold_sums": "outfold.metrics._scoring",
+    "fold_sums": "outfold.stats.fold_means",
     "kernels_kept": "outfold.metrics._keeping",
     "sample_bootstrap": "outfold.metrics._scoring",
     "Report": "outfold.reporting",

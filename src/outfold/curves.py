@@ -28,10 +28,11 @@ from .fitting.data import Rows
 from .fitting.job import Job, Options, make_job
 from .metrics import Metric, MetricLike
 from .metrics._cell_scores import cell_scores
-from .metrics._scoring import Scoring, bind, recorded_metric, selecting, standard_errors
+from .metrics._scoring import Scoring, bind, recorded_metric, selecting
 from .progress import Mode
 from .results import CurveLine, LearningCurve, PowerLaw, ValidationCurve
 from .select import choose, one_standard_error
+from .stats.fold_means import standard_errors
 from .stats.kernels import RELATIVE_TIE
 from .stats.paired import mean_variance, student
 from .stats.power_law import drawn_deviations, fit_power_law

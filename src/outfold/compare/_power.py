@@ -23,12 +23,13 @@ from ..data.scores import FoldScores
 from ..exceptions import InputError, NeedError, got, invalid
 from ..io.convert import from_arrays
 from ..metrics import MetricLike
-from ..metrics._scoring import bind, swappable
+from ..metrics._scoring import bind
 from ..progress import Mode, ProgressLine
 from ..results import MarginQuestion, Power
 from ..stats.kernels import Kernel
 from ..stats.resampling import blocks, compact, without_each
 from ._auto import find_compared
+from ._common_scale import swappable
 from ._compared import ComparedConfigs, Source
 from ._margins import check_margin, margin_hypotheses
 from ._pair_test import AlternativeLike, Hypothesis, TestLike, check_options, public

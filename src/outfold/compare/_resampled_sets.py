@@ -13,13 +13,14 @@ from ..arguments import RngLike, as_seed, check_choice, check_count
 from ..data.notes import Note
 from ..exceptions import InputError, invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import Scoring, group_notes, jackknife_scores, sample_bootstrap, swappable
+from ..metrics._scoring import Scoring, group_notes, jackknife_scores, sample_bootstrap
 from ..requirements import MEAN_OVER_SAMPLES, PREDICTIONS
 from ..results import Comparison, PairArrays
 from ..stats import intervals, paired
 from ..stats.kernels import RELATIVE_TIE, Kernel
 from ..stats.pvalues import Tails
 from ..stats.resampling import block_size, blocks
+from ._common_scale import swappable
 from ._compared import ComparedConfigs, Source
 from ._one_set import FEW
 from ._pair_test import (

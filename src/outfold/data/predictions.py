@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -16,18 +15,18 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..arguments import known_names
 from ..docstrings import fill_with
-from ..exceptions import InputError, NeedError, got, invalid
+from ..exceptions import InputError, got, invalid
 from . import provider
-from .cells import MEANING, check_all, cut_labels, own_labels
 from .cells import Response as Response
 from .cells import State as State
+from .cells import check_all, cut_labels, own_labels
 from .criterion import Aggregate, Criterion
-from .ledger import LEDGER, TEST_PART, in_words
 from .notes import Note
 from .plan import Kind, Plan
+from .responses import in_response
 from .seeds import SEEDS
 from .splitting import Splits, fingerprint, group_codes
-from .survival import losses, span
+from .survival import losses
 from .target import Target
 
 if TYPE_CHECKING:
@@ -393,25 +392,7 @@ class Predictions(WithConfigs):
         >>> oof.respond("label")[0, 0]
         array([0, 1, 1, 0])
         """
-        if needs == "predict":
-            needs = "any" if self.target.classes is None else "label"
-        if self.response == "survival" and needs in ("risk", "any", "model", "losses"):
-            return self._losses if needs == "losses" else self._risks
-        anything = needs == "any" and self.response != "none"
-        if anything or needs in (self.response, "live") or (needs, self.response) == ("score", "proba"):
-            return self.data
-        if needs == "model" and self.response != "none":
-            if self.target.classes is None:
-                return self.data
-            values = self.data if self.data.ndim == 4 else self.data[..., None]
-            return np.concatenate([values, self.respond("label")[..., None]], axis=-1, dtype=np.float64)
-        if needs == "label" and self.labels is not None:
-            return self.labels
-        if needs == "label" and (self.response == "proba" or (self.response == "score" and self.threshold is not None)):
-            return np.asarray(self.cut())
-        given = f"these predictions are {MEANING[self.response]}"
-        remedy = _ADVICE.get(needs, _OTHER_ADVICE.format(needs))
-        raise NeedError(argument="the metric", needed=f"needs {MEANING[needs]}", given=given, remedy=remedy)
+        return in_response(self, needs)
 
     @cached_property
     def _risks(self) -> NDArray[np.float64]:
@@ -575,49 +556,12 @@ class Predictions(WithConfigs):
         return formatting.facts_html("Predictions", self._facts())
 
     def _facts(self) -> Iterable[tuple[str, str]]:
-        yield "samples", formatting.count(self.n_samples, "sample").split()[0] + self.target.balance()
-        if self.groups is not None:
-            yield "groups", f"{len(np.unique(group_codes(self.groups, self.n_samples))):,}"
-        names = ", ".join(formatting.shorten(c, 30) for c in self.configs[:3])
-        yield "configurations", f"{self.n_configs:,} ({names}{', …' if self.n_configs > 3 else ''})"
-        yield "plan", str(self.plan)
-        yield "response", MEANING[self.response]
-        if self.times is not None:
-            yield "curves", f"at {span(self.times)}"
-        if self.live_scores:
-            yield "scored live", ", ".join(self.live_scores)
-        states = self.state[:, self.planned]
-        parts = [f"{int(np.sum(states == s)):,} {s.name.lower()}" for s in State if np.any(states == s)]
-        done = bool(np.all(states == State.DONE))
-        yield "cells", f"all {states.size:,} done" if done else f"{', '.join(parts)} of {states.size:,}"
-        if self.messages:
-            message, n = Counter(self.messages.values()).most_common(1)[0]
-            among = formatting.count(len(self.messages), "failed cell")
-            yield "failed", f"{formatting.shorten(message, 100)} ({n:,} of {among})"
-        if self.blocks:
-            yield "blocks", ", ".join(self.blocks)
-        yield "selects", provider("criterion_words")(self)
-        if TEST_PART in self.provenance:
-            yield "test part", f"{formatting.count(len(self.provenance[TEST_PART]['rows']), 'sample')} kept apart"
-        for entry in self.provenance.get(LEDGER, ()):
-            yield "came true", in_words(entry)
-        yield "fingerprint", self.fingerprint
-        for note in self.notes:
-            yield note.code, note.text
+        from .printing import facts_of  # here: most predictions are never printed
+
+        return facts_of(self)
 
 
 _DROP_COLUMNS = ("config", "repeat", "fold", "probability", "compared_with", "n_predictions")
-
-_ADVICE = {
-    "label": "Use `collect(response='label')` or `collect(response='proba')`, or the metric roc_auc.",
-    "losses": "Collect models that have `predict_survival_function`, as those of scikit-survival do; or use concordance.",
-    "pointwise": "Use a metric of this response, such as accuracy or mse, or give `response='pointwise'`.",
-} | {
-    needs: f"Keep them with `SelectCV(scoring=['accuracy', '{scorer}'], refit='accuracy')` or `collect(response='{needs}')`; "
-    "or use a metric of labels such as accuracy."
-    for needs, scorer in (("score", "roc_auc"), ("proba", "neg_log_loss"))
-}
-_OTHER_ADVICE = "Give predictions with `response='{}'`, or use another metric."
 
 
 def recording(oof: Predictions, criterion: Criterion) -> Predictions:

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import metrics
 from .._version import __version__
-from ..arguments import check_count, is_number, is_whole_number
+from ..arguments import check_count
 from ..data.cells import State
 from ..data.criterion import Aggregate, Criterion, LiveScore
 from ..data.duplicates import held_out_with_twin, row_codes
-from ..data.inner import inner_folds, own_inner_folds
 from ..data.ledger import TEST_PART
 from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions, recording
-from ..data.seeds import SEEDS, each_seed
-from ..data.splitting import NOT_HELD_OUT, Splits, group_codes
+from ..data.splitting import Splits
 from ..data.survival import times_of
 from ..data.target import MOST_CLASSES, Target, encode
-from ..exceptions import InputError, NeedError, got, invalid
+from ..exceptions import InputError, invalid
 from ..metrics import MetricLike
 from ..progress import Mode
 from ..select import RuleLike, as_rule
+from .blocks import further_blocks
 from .configs import Configs, as_configs
 from .data import (
     Samples,
@@ -59,7 +56,18 @@ from .estimators import (
 )
 from .executor import Executor, PlainExecutor
 from .live import LiveScoring
+from .option_checks import (
+    as_fit_params,
+    as_fresh,
+    as_plan,
+    check_values,
+    drop_rule,
+    refuse_contradictions,
+    seed_number,
+    with_repeats,
+)
 from .predict import ModelKind, Reader, choose_response, kind_of
+from .repeats import OpenRepeats
 from .threads import threads_alone
 from .worker import AroundFit, Holdout, Pool
 
@@ -67,12 +75,7 @@ if TYPE_CHECKING:
     from ..drop import DropRule
     from ..stability import Stop
 
-# -- options --------------------------------------------------------------------------------------------
-
 Share = Literal["exact", "close", False]
-
-# The most repeats where their number is open.
-_MAX_REPEATS = 50
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,36 +125,24 @@ class Options:
     def checked(cls, plan: Any, repeats: Any = None, **others: Any) -> Options:
         """Options from arguments as `collect` takes them."""
         raw = cls(**others)
-        _check_values(raw)
+        check_values(raw)
         # `fresh=True` takes the metric that selects, and the first metric given to it alone selects everywhere.
-        fresh = _as_fresh(raw.fresh)
+        fresh = as_fresh(raw.fresh)
         scorers = LiveScoring.checked(raw.scorers, raw.raises)
         metric = fresh[0] if raw.metric is None and fresh is not None else raw.metric
         if scorers is not None and isinstance(metric, str) and scorers.names(metric) and not metrics.is_known(metric):
             metric = LiveScore(metric)
-        rule = _as_drop_rule(raw.drop, metric)
-        if rule is not None and raw.inner:
-            given = "nested cross-validation selects among all of them in every outer fold, so none may be missing"
-            remedy = "Leave one of them out; bbc needs no inner folds."
-            raise invalid("drop", f"cannot be combined with `inner={raw.inner}`", given, remedy)
-        plan, stop, most = _repeated(as_plan(plan), repeats, raw.stop, raw.max_repeats)
-        if plan.kind == "three_way" and fresh is None:
-            needed = "a three-way plan needs to know what selects on the validation part"
-            given, remedy = "give `fresh=True`, or `fresh='accuracy'`", "Without a test part use `Plan.holdout`."
-            raise invalid(None, needed, given, remedy)
-        if stop is not None and (raw.inner or fresh is not None):
-            name, given = "inner" if raw.inner else "fresh", "give `repeats=10`, for example, not 'auto'"
-            raise invalid(name, "needs to know the number of repeats", given)
-        if stop is not None and rule is not None:
-            _refuse_open_repeats(rule)
+        rule = drop_rule(raw.drop, metric)
+        plan, stop, most = with_repeats(as_plan(plan), repeats, raw.stop, raw.max_repeats)
+        refuse_contradictions(raw.inner, plan, fresh, rule, stop)
         refuse_masked(groups=raw.groups, samples=raw.samples)
         return replace(
             raw,
             plan=plan,
             groups=as_groups(raw.groups),
             inner=bool(raw.inner) if isinstance(raw.inner, bool | np.bool_) else int(raw.inner),
-            rng=_as_seed(raw.rng),
-            fit_params=_as_fit_params(raw.fit_params),
+            rng=seed_number(raw.rng),
+            fit_params=as_fit_params(raw.fit_params),
             resub=plan.kind == "bootstrap" if others.get("resub") is None else bool(raw.resub),
             metric=metric,
             rule=as_rule(raw.rule),
@@ -169,123 +160,6 @@ class Options:
     def raises(self) -> bool:
         """Whether the first fit that fails ends the collection."""
         return self.on_error == "raise"
-
-
-def as_plan(plan: Any, name: str = "plan") -> Plan:
-    """A plan, from whatever `collect` takes as one."""
-    if plan is None or isinstance(plan, Plan):
-        return plan or Plan()
-    if is_whole_number(plan):
-        return Plan(folds=int(plan))
-    if not isinstance(plan, (str, bytes, Mapping)) and (hasattr(plan, "split") or isinstance(plan, Iterable)):
-        return Plan.from_cv(plan)
-    needed = "must be a Plan such as `Plan(folds=10)`, a number of folds, or a scikit-learn splitter"
-    raise invalid(name, needed, got(plan))
-
-
-def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Stop | None, int | None]:
-    """The plan with its repeats; if their number is open, also the rule that ends them and the most that may come."""
-    if repeats != AUTO:
-        for name, value in (("stop", stop), ("max_repeats", most)):
-            if value is not None:
-                remedy = f"Give both, or leave `{name}` out."
-                raise invalid(name, "needs `repeats='auto'`", f"got `repeats={repeats!r}`", remedy)
-        if repeats is None:
-            return plan, None, None
-        if not is_whole_number(repeats) or repeats < 1:
-            raise invalid("repeats", "must be a whole number from 1, 'auto' or None", got(repeats))
-    if plan.kind not in ("kfold", "holdout"):
-        folds = getattr(plan.cv, "n_splits", 10)
-        remedy = f"Use `Plan(folds={folds})`, or leave `repeats` out."
-        raise invalid("repeats", "needs a plan that can draw another partition", f"this one is {plan}", remedy)
-    if repeats != AUTO:
-        return replace(plan, repeats=int(repeats)), None, None
-    from ..stability import as_stop
-
-    most = check_count(_MAX_REPEATS if most is None else most, "max_repeats", 1)
-    return replace(plan, repeats=1), as_stop(stop), most
-
-
-# Rules are imported where there is one: most collections have none.
-
-
-def _as_drop_rule(given: Any, metric: MetricLike | None) -> DropRule | None:
-    """The rule that drops; None if nothing is dropped."""
-    if given is None or given is False:
-        return None
-    from ..drop import as_drop_rule
-
-    return as_drop_rule(given, metric)
-
-
-def _refuse_open_repeats(rule: DropRule) -> None:
-    """Refuse a rule that needs to know the number of repeats."""
-    from ..drop import Sequential
-
-    if isinstance(rule, Sequential) and rule.steps is None:
-        needed = "needs to know the number of folds beforehand, which `repeats='auto'` leaves open"
-        raise invalid("Sequential", needed, "give `Sequential(steps=...)`")
-
-
-def _check_values(raw: Options) -> None:
-    kinds, timeout = get_args(ModelKind), raw.timeout
-    checks = {
-        "store": (
-            isinstance(raw.store, str | os.PathLike | None) and raw.store != "",
-            "the name of a file such as 'run.oof', or None",
-        ),
-        "inner": (
-            isinstance(raw.inner, bool | np.bool_) or (is_whole_number(raw.inner) and raw.inner >= 2),
-            "True, False or a number of inner folds from 2",
-        ),
-        "on_error": (raw.on_error in ("keep", "raise"), "'keep' or 'raise'"),
-        "resub": (isinstance(raw.resub, bool | np.bool_ | None), "True, False or None (for bootstrap plans only)"),
-        "timeout": (
-            timeout is None or (is_number(timeout) and timeout > 0),
-            "a number of seconds above 0, or None for no limit",
-        ),
-        "threads": (
-            raw.threads is None or (is_whole_number(raw.threads) and raw.threads >= 1),
-            "a whole number from 1, or None",
-        ),
-        "task": (raw.task is None or raw.task in kinds, f"{', '.join(map(repr, kinds))} or None"),
-        "share": (raw.share is False or raw.share in ("exact", "close"), "'exact', 'close' or False"),
-        "share_check": (isinstance(raw.share_check, bool), "True or False"),
-    }
-    for name, (good, needed) in checks.items():
-        if not good:
-            raise invalid(name, f"must be {needed}", got(getattr(raw, name)))
-
-
-def _as_seed(rng: Any) -> int:
-    if rng is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
-    if not is_whole_number(rng) or rng < 0:
-        needed = "must be a whole number from 0, or None to draw one"
-        raise invalid("rng", needed, got(rng), "A number lets a store resume.")
-    return int(rng)
-
-
-def _as_fresh(fresh: Any) -> tuple[MetricLike | None, ...] | None:
-    """The metrics whose winners are cross-validated again; None among them is the one that selects."""
-    if fresh is None or fresh is False:
-        return None
-    asked = list(fresh) if isinstance(fresh, (list, tuple)) else [fresh]
-    if not asked:
-        raise invalid("fresh", "must be True, a metric or a list of metrics", got(fresh))
-    return tuple(None if metric is True else metric for metric in asked)
-
-
-def _as_fit_params(fit_params: Any) -> dict[str, Any]:
-    if fit_params is None:
-        return {}
-    if not isinstance(fit_params, Mapping):
-        raise invalid("fit_params", "must be a dict of arguments of fit", f"got {type(fit_params).__name__}")
-    refuse_masked(**{str(name): value for name, value in fit_params.items()})
-    return dict(fit_params)
-
-
-# -- the job --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -484,7 +358,7 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         executor=executor,
         pool=pool,
         repeats=repeats,
-        blocks=_further_blocks(options, splits, target),
+        blocks=further_blocks(options, splits, target),
     )
 
 
@@ -549,95 +423,4 @@ def _as_json(value: Any) -> Any:
     return value if isinstance(value, (int, float, str, bool, type(None))) else plain_text(value)
 
 
-# -- repeats --------------------------------------------------------------------------------------------
-
-
-class OpenRepeats:
-    """The splits of a plan for any number of repeats up to `most`.
-
-    More repeats leave the earlier ones as they were, so they can be drawn some at a time.
-    """
-
-    def __init__(self, options: Options, target: Target) -> None:
-        assert options.max_repeats is not None
-        self.most = options.max_repeats
-        self._options, self._target = options, target
-        self._drawn = self._draw(1)
-
-    def first(self, n: int) -> Splits:
-        """The splits of the first `n` repeats."""
-        if n > self._drawn.n_repeats:
-            self._drawn = self._draw(min(2 * n, self.most))  # twice as many: all draws together cost twice the last
-        drawn = self._drawn
-        return replace(drawn, plan=replace(drawn.plan, repeats=n), folds=np.ascontiguousarray(drawn.folds[:, :n]))
-
-    def _draw(self, n: int) -> Splits:
-        options = self._options
-        return replace(options.plan, repeats=n).split(self._target, options.groups, options.rng)
-
-
 # -- blocks ---------------------------------------------------------------------------------------------
-
-
-def _further_blocks(options: Options, splits: Splits, target: Target) -> dict[str, Splits]:
-    """The splits of the blocks that were asked for beside the out-of-fold predictions."""
-    blocks = {}
-    if options.seeds > 1:
-        blocks[SEEDS] = each_seed(splits, options.seeds)
-    if options.inner:
-        blocks["inner"] = _inner_splits(splits, target, options)
-    if options.fresh is not None:
-        blocks["fresh"] = _fresh_splits(splits, target, options)
-    if splits.plan.kind == "bootstrap":
-        # The samples that each round drew, which its model predicts too.
-        drawn = np.where(splits.folds == NOT_HELD_OUT, 0, NOT_HELD_OUT).astype(np.int32)
-        blocks["inbag"] = Splits(replace(splits.plan, kind="given"), drawn, splits.train)
-    if options.resub:
-        n = len(target)
-        plan = replace(splits.plan, kind="given", folds=1, repeats=1, test=None, validation=None, cv=None)
-        blocks["resub"] = Splits(plan, np.zeros((n, 1), dtype=np.int32), {(0, 0): np.arange(n)})
-    return blocks
-
-
-def _inner_splits(splits: Splits, target: Target, options: Options) -> Splits:
-    """The inner folds of nested cross-validation: repeat r * K + k leaves out outer fold k."""
-    plan = replace(splits.plan, kind="given")
-    if options.inner is True:
-        folds = _paired_inner_folds(splits, target)
-    else:
-        codes = None if options.groups is None else group_codes(options.groups, len(target))
-        folds = own_inner_folds(splits, target, codes, options.inner, options.rng)
-        plan = replace(plan, folds=options.inner, test=None)
-    return Splits(replace(plan, repeats=folds.shape[1]), folds)
-
-
-def _paired_inner_folds(splits: Splits, target: Target) -> NDArray[np.int32]:
-    """The other folds, where there are enough of them, and enough of every class."""
-    plan, bbc = splits.plan, "or estimate with bbc."
-    needed, given, remedy = "", f"this plan is {plan}", ""
-    counts = np.bincount(target.y) if plan.stratify and target.classes is not None else None
-    if splits.train is not None or plan.kind in ("holdout", "loo"):
-        needed, remedy = "K folds that are trained on all other samples", f"Use `Plan(folds=10)`, {bbc}"
-    elif splits.n_folds < 3:
-        needed, remedy = "at least 3 folds", "Use `Plan(folds=3)` or more."
-    elif target.classes is not None and counts is not None and counts.min() < 3:
-        needed, remedy = "at least 3 members of every class", f"Join it with another class, {bbc}"
-        given = f"class {target.classes[int(counts.argmin())]!s} has {counts.min()}"
-    if needed:
-        raise NeedError(argument="inner=True", needed=f"needs {needed}", given=given, remedy=remedy)
-    return inner_folds(splits.folds, splits.n_folds)
-
-
-def _fresh_splits(splits: Splits, target: Target, options: Options) -> Splits:
-    """A new partition by the same plan, the repeat that would have come next; of a three-way split, its test part."""
-    plan = splits.plan
-    if plan.kind == "three_way":
-        train = np.sort(np.concatenate([splits.train_rows(0, 0), splits.test_rows(0, 0)]))
-        column = np.zeros(len(splits.folds), dtype=np.int32)
-        column[train] = NOT_HELD_OUT
-        return Splits(replace(plan, kind="holdout", validation=None), column[:, None], {(0, 0): train})
-    if plan.kind not in ("kfold", "holdout"):
-        needed, remedy = "needs a plan that can draw another partition", "Use `Plan(folds=10)`, or estimate with bbc."
-        raise NeedError(argument="fresh", needed=needed, given=f"this one is {plan}", remedy=remedy)
-    again = replace(plan, repeats=splits.n_repeats + 1).split(target, options.groups, options.rng)
-    return Splits(replace(plan, repeats=1), np.ascontiguousarray(again.folds[:, -1:]))

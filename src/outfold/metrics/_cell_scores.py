@@ -12,9 +12,10 @@ from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores, layout, split_sizes
 from ..data.stored import comes_in_parts, of_parts
 from ..data.target import Target
+from ..stats.fold_means import fold_sums
 from ..stats.kernels import Floats
 from . import Metric, MetricLike
-from ._scoring import bind, columns_of, fold_sums, recorded_metric
+from ._scoring import bind, columns_of, recorded_metric
 
 
 def cell_scores(oof: Predictions, metric: MetricLike | None = None) -> Floats:

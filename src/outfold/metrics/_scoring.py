@@ -19,8 +19,8 @@ from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..data.stored import comes_in_parts, of_parts
 from ..exceptions import NeedError, invalid
-from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel, in_rows, is_compact
-from ..stats.rank_metrics import midranks
+from ..stats.fold_means import Sums, fold_sums, mean_defined, standard_errors
+from ..stats.kernels import Column, Floats, Kernel, MeanKernel, in_rows, is_compact
 from ..stats.resampling import BootstrapDraws, block_size, blocks, without_each
 from . import Metric, MetricLike
 from ._candidates import curveless, running, what_counts, with_curves
@@ -39,7 +39,6 @@ _KEPT_SCORES = 1 << 21
 _LARGE = 1 << 22
 
 T = TypeVar("T")
-Sums = tuple[Floats, NDArray[np.intp]]
 
 
 def _kept_property(make: Callable[[Any], T]) -> cached_property[T]:
@@ -268,7 +267,7 @@ class Scoring:
         of = np.array([r for r, _ in self.cells])
         if self.aggregate == "fold":
             folds = self.fold_scores()[0]
-            return np.stack([_mean_defined(list(folds[:, of == r].T)) for r in self._repeats])
+            return np.stack([mean_defined(list(folds[:, of == r].T)) for r in self._repeats])
         if self.metric.values is None:
             return np.concatenate(self._own_parts)
         sums, n = self._cell_sums
@@ -345,9 +344,9 @@ class Scoring:
     def _mean(self, scores: list[Floats]) -> Floats:
         """Mean over repeats (folds), where a repeat that has only begun counts for the share of it that is done."""
         if self.aggregate == "fold" or len(scores) == 1:
-            return _mean_defined(scores)
+            return mean_defined(scores)
         planned = np.sum(self.oof.folds >= 0, axis=0)
-        return _mean_defined(scores, [float(self._used[:, r].sum() / planned[r]) for r in self._repeats])
+        return mean_defined(scores, [float(self._used[:, r].sum() / planned[r]) for r in self._repeats])
 
     @property
     def _repeats(self) -> list[int]:
@@ -459,38 +458,6 @@ def _fits(values: NDArray[Any], dtype: type[np.int8]) -> bool:
     return values.dtype.kind in "biu" and bool(values.min(initial=0) >= ends.min and values.max(initial=0) <= ends.max)
 
 
-def fold_sums(values: NDArray[Any], folds: NDArray[np.integer]) -> Sums:
-    """(C, K) sums of the (C, N) values over the samples of each fold there is, and (K,) their numbers of samples.
-
-    Whole numbers are summed exactly, and equal rows have equal sums.
-    """
-    order = np.argsort(folds, kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(folds[order])) + 1, len(folds))
-    starts = np.append(0, ends[:-1])
-    if values.dtype.kind in "biu":  # as the narrowest floats whose sums are exact: they are the fastest to sum
-        # A negative number looks like a large one here, and takes a wider type than it needs.
-        largest = int(values.view(f"u{values.dtype.itemsize}").max(initial=0)) * len(folds)
-        values = values.astype(np.float32 if largest < EXACT32 else np.float64 if largest < EXACT64 else np.int64)
-    else:
-        values = values.astype(np.float64, copy=False)
-    held = np.take(values, order, axis=1)
-    sums = [held[:, a:b].sum(axis=1) for a, b in zip(starts, ends, strict=True)]
-    return np.stack(sums, axis=1).astype(np.float64), ends - starts
-
-
-def standard_errors(fold_scores: Floats, repeats: NDArray[np.intp]) -> Floats:
-    """(...) sd over the folds of a repeat / sqrt(K), averaged over repeats; `repeats` says which repeat a cell is of."""
-    out = []
-    for r in np.unique(repeats):
-        folds = fold_scores[..., repeats == r]
-        n = np.sum(np.isfinite(folds), axis=-1)
-        centred = folds - _mean_defined(list(np.moveaxis(folds, -1, 0)))[..., None]
-        squares = np.nansum(centred**2, axis=-1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            out.append(np.where(n > 1, np.sqrt(squares / (n - 1) / n), np.nan))
-    return _mean_defined(out)
-
-
 def group_notes(scoring: Scoring) -> list[Note]:
     """A caveat where few groups are all there is to draw."""
     codes = scoring.group_codes()
@@ -579,35 +546,3 @@ def _bind_late(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[An
     if found.needs == "label" and cuts and oof.labels is None and oof.data.ndim == 3 and oof.data.size > _LARGE:
         return found, oof.data, 0.5 if oof.threshold is None else oof.threshold
     return *_bind_raw(oof, metric), None
-
-
-def swappable(oof: Predictions, metric: MetricLike, by_fold: bool = False) -> tuple[Metric, NDArray[Any]]:
-    """As `bind`, on a scale that configurations share: two of them may be swapped sample by sample.
-
-    Where only the order of the predictions counts, their scale is arbitrary, and a mixture of two scales has another order.
-    Midranks, as shares of the samples scored together, have the same order and one scale (Venkatraman and Begg 1996).
-    """
-    found, data = bind(oof, metric)
-    if not found.ranks_only:
-        return found, data
-    out = np.zeros(data.shape)
-    for r in range(oof.n_repeats):
-        folds = oof.folds[:, r]
-        for rows in [folds == k for k in np.unique(folds[folds >= 0])] if by_fold else [folds >= 0]:
-            out[r][:, rows] = midranks(data[r][:, rows])
-    return found, out
-
-
-def _mean_defined(arrays: list[Floats], weights: list[float] | None = None) -> Floats:
-    """Mean over the arrays of what is defined, weighted where weights are given; NaN where nothing is defined."""
-    if len(arrays) == 1:
-        return arrays[0]
-    if weights is None and not any(np.isnan(array).any() for array in arrays):
-        return np.asarray(sum(arrays[1:], arrays[0]) / float(len(arrays)))
-    total, n = np.zeros_like(arrays[0]), np.zeros(arrays[0].shape)
-    for array, weight in zip(arrays, weights or [1.0] * len(arrays), strict=True):
-        defined = ~np.isnan(array)
-        total += weight * np.where(defined, array, 0.0)
-        n += weight * defined
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(n > 0, total / n, np.nan)
