@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import pickle
 import re
@@ -292,13 +293,24 @@ def test_repr_and_clone():
     assert list(clone(of.SelectCV(configs)).estimator) == list(configs)
 
 
-def test_html_shows_the_honest_estimate_first(cancer):
+def test_html_shows_the_honest_estimate_first_once_it_is_known(cancer):
     search = of.SelectCV(LogisticRegression(), C_GRID, cv=3)
-    before = search._repr_html_()
-    assert "of the selected configuration" not in before
-    after = search.fit(*cancer)._repr_html_()
-    assert after.startswith(search.estimate_._repr_html_())
+    for before in (search._repr_html_(), search.fit(*cancer)._repr_html_()):
+        assert "of the selected configuration" not in before
+    estimate = search.estimate_
+    after = search._repr_html_()
+    assert after.startswith(estimate._repr_html_())
     assert "sk-top-container" in after
+
+
+def test_looking_at_a_search_lists_the_estimate_and_does_not_compute_it(cancer):
+    search = of.SelectCV(LogisticRegression(), C_GRID, cv=3, scoring="roc_auc").fit(*cancer)
+    assert {"estimate_", "interval_"} <= set(dir(search))
+    vars(search), repr(search), str(search)
+    assert "best_score_" in make_pipeline(StandardScaler(), search)._repr_html_() + search._repr_html_()
+    assert "_estimate" not in vars(search)
+    assert "_correction" in vars(search)  # what it is computed from is still there
+    assert dict(inspect.getmembers(search))["estimate_"] is search.estimate_
 
 
 # -- what GridSearchCV does not have --------------------------------------------------------------------

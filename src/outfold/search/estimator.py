@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,29 +19,25 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import select
-from ..data.notes import Note
-from ..data.predictions import Predictions
-from ..data.target import encode
 from ..docstrings import fill_common
-from ..exceptions import CollectError, InputError, NoEstimateError, got, invalid
-from ..fitting.api import refit_one, run_job
+from ..exceptions import CollectError, InputError, NoEstimateError
+from ..fitting.api import refit_one
 from ..fitting.configs import Configs
-from ..fitting.job import Options, make_job
 from ..fitting.live import TRAIN
-from ..fitting.predict import choose_response
 from ..metrics import Metric
 from ..metrics._keeping import kernels_kept
 from . import cv_results
 from .callbacks import Callbacks, CallbackSupportMixin, with_callbacks
+from .collecting import collect_predictions, notes_on, selection_rule
 from .correction import Correction
-from .cv_results import FixedChoice, FromResults, can_select, refuse_incomplete, select_by_rank, selected_index
+from .cv_results import FixedChoice, can_select, refuse_incomplete, select_by_rank, selected_index
 from .delegates import delegate, diagram_block, has
 from .failures import failing_where_refused, raise_as_sklearn, warn_of_failures
 from .options import GRID_NAMES, check_options, seed_of_random_state
 from .printing import lines_of_fits
-from .request import FitRequest, Routed, as_rows, checked_labels, plan_of, predicted_kind
-from .scorers import Scorers, needed_response, own_score, read_scoring
-from .space import Space, ask_and_collect, has_distributions, is_sampler, make_space
+from .request import FitRequest, as_rows, checked_labels
+from .scorers import read_scoring
+from .space import Space, has_distributions, is_sampler, make_space
 from .unread import has_unread, scores_only
 
 if TYPE_CHECKING:
@@ -256,9 +252,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             draws = self.random_state if isinstance(self.random_state, np.random.RandomState) else seed
             space = make_space(self.estimator, self._grid, self._search, self._n_configs, draws)
         configs = Configs({"estimator": self.estimator}) if space is None else space.configs
-        request = self._request(X, y, params, seed, configs, scorers)
+        request = FitRequest.of(self, X, y, params, seed, configs, scorers)
         try:
-            space, oof = self._collect(request, space, callbacks)
+            space, oof = collect_predictions(self, request, space, callbacks)
         except CollectError as error:
             raise_as_sklearn(error)
         request = request._replace(scorers=request.scorers.expanded(oof, self.refit))
@@ -267,8 +263,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if request.scorers.main is not None:
             oof = failing_where_refused(oof, request.metrics[request.scorers.main])
         warn_of_failures(oof, self.error_score)
-        self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(request))).selecting_by(
-            request.selecting_metric, aggregate="fold", rule=self._selection_rule(request, space)
+        self.oof_ = replace(oof, notes=(*oof.notes, *notes_on(self, request))).selecting_by(
+            request.selecting_metric, aggregate="fold", rule=selection_rule(self, request, space)
         )
         try:
             self._set_results(request, space, callbacks)
@@ -278,103 +274,6 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if callbacks is not None:
             callbacks.end()
         return self
-
-    def _request(
-        self, X: Any, y: Any, params: Mapping[str, Any], seed: int, configs: Configs, scorers: Scorers
-    ) -> FitRequest:
-        train = bool(self.return_train_score)
-        routed = Routed.of(self, params, scorers)
-        kind = predicted_kind(configs, y, scorers)
-        scorers = scorers.placed(own_score(configs, kind), kind is None or bool(routed.score), y)
-        target, response, rescue = None, "none", None
-        if kind is None and self.seeds > 1:
-            needed = "must be 1 for models whose predictions cannot be averaged, such as clusterers"
-            raise invalid("seeds", needed, got(self.seeds))
-        if kind is not None:
-            target = encode(y, task=kind)
-            target = encode(y, task=kind, positive=scorers.positive(target))
-            needed = needed_response(scorers, scorers.metrics(kind, target), kind, configs)
-            if needed == "label" and self.seeds > 1:  # the mean of probabilities decides better than a vote
-                needed = "auto"
-            response = choose_response(needed, kind, configs, 2 if target.classes is None else len(target.classes))
-            # A store keeps scores of done cells only, and several models have no predictions to average then.
-            if self.store is None and not is_sampler(self.search) and self.seeds == 1:
-                rescue = scorers.rescuing(routed.score, train)
-        plan = plan_of(self, X, y, kind, routed.split)
-        live = scorers.scoring_live(routed.score, train, self.error_score)
-        return FitRequest(X, y, target, kind, plan, routed.groups, routed.fit, seed, scorers, response, live, rescue)
-
-    def _collect(
-        self, request: FitRequest, space: Space | None, callbacks: Callbacks | None
-    ) -> tuple[Space, Predictions]:
-        def collect(configs: Configs, store: Any, rule: Any, drop: Any) -> Predictions:
-            job = make_job(configs, request.X, request.y, self._options(request, store, rule, drop, callbacks))
-            if callbacks is not None:
-                more = "configs" if space is None else "repeats" if self.repeats == "auto" else ""
-                callbacks.begin_search(list(configs), job.splits, more)
-            return run_job(job)
-
-        if space is not None:
-            oof = collect(space.configs, self.store, self._selection_rule(request, space), self._drop_rule(request))
-            if callbacks is not None:
-                callbacks.end_search()
-            # The store may hold configurations of earlier searches.
-            return space, oof.sel(config=list(space.configs))
-        if request.scorers.main is None:
-            raise InputError("a sampler must be told one score.", remedy="Let `refit` name the scorer.")
-        metric, scorer = request.told_metric(self.refit), request.scorers.scorers[request.scorers.main]
-
-        def score(oof: Predictions, name: str) -> float:
-            return metric.sign * float(np.mean(cv_results.split_scores(oof.sel(config=name), metric, scorer)))
-
-        def collect_into(configs: Configs, path: Any) -> Predictions:
-            return collect(configs, path, self.rule, None)
-
-        found = ask_and_collect(self, collect_into, score)
-        if callbacks is not None:
-            callbacks.end_search()
-        return found
-
-    def _options(self, request: FitRequest, store: Any, rule: Any, drop: Any, callbacks: Callbacks | None) -> Options:
-        data = {"groups": request.groups, "fit_params": request.fit_params, "positive": request.positive}
-        what = {"rng": request.seed, "response": request.response, "task": request.kind, "repeats": self.repeats}
-        how = {"n_jobs": self.n_jobs, "store": store, "share": self.share, "drop": drop, "seeds": self.seeds}
-        shown = {"progress": "always" if self.verbose > 0 else False, "around": callbacks, "rescue": request.rescue}
-        failing = {"on_error": "raise" if self.error_score == "raise" else "keep"}
-        selects: dict[str, Any] = {"metric": request.expected_metric(self.refit), "aggregate": "fold", "rule": rule}
-        selects["scorers"] = request.live
-        return Options.checked(request.plan, **data, **what, **how, **selects, **shown, **failing)
-
-    def _drop_rule(self, request: FitRequest) -> Any:
-        """The rule; where it names no metric, it decides by the one that selects."""
-        if self.search == "halving":
-            from .halving import Halving  # here: other searches may need no rule at all
-
-            return Halving(factor=self._factor, aggressive=bool(self.aggressive_elimination))
-        if self.drop is True:
-            main = None if callable(self.refit) else request.scorers.main
-            if main is None or self.rule not in (None, select.best):
-                return False
-            # What a metric may refuse is known only when all is collected.
-            refuses = request.metrics[main].above is not None
-            return not request.metrics[main].looped and main not in request.scorers.live and not refuses
-        return self.drop
-
-    def _selection_rule(self, request: FitRequest, space: Space) -> Any:
-        """How the configuration is selected from the scores of the folds."""
-        if not callable(self.refit):
-            return self.rule
-        return FromResults(self.refit, space.params, request.scorers, request.kind)
-
-    def _notes(self, request: FitRequest) -> list[Note]:
-        notes = []
-        weighted = any(name.endswith("sample_weight") and w is not None for name, w in request.fit_params.items())
-        if weighted and not (request.live and request.live.params):
-            notes.append(Note("OF104", "sample weights were used in the fits; in the scores every sample counts once."))
-        if self.search == "halving":
-            text = "halving dropped configurations on few folds; the estimate corrects for the last ones only."
-            notes.append(Note("OF211", text))
-        return notes
 
     def set_params(self, **params: Any) -> SelectCV:
         """Set parameters of the search or, as ``estimator__C``, of its estimator.
@@ -437,7 +336,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             self.__dict__.update(halving.attributes(oof, self._factor))
         self.scorer_ = request.scorers.scorer
         self.multimetric_ = request.scorers.multimetric
-        rule = select.as_rule(self._selection_rule(request, space))
+        rule = select.as_rule(selection_rule(self, request, space))
         self._correction = Correction(request.scorers, request.kind, request.response, rule, request.seed)
         return metrics[request.scorers.selecting]
 
@@ -619,23 +518,29 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return router
 
     def __dir__(self) -> list[str]:
-        """All attributes there are; not an estimate that would have to call the user's functions first.
+        """All attributes there are; the estimate is listed, and not computed, if no function of the user has to be called for it.
 
-        A notebook's display, scikit-learn and `inspect.getmembers` read every attribute that is listed, and so would compute it.
+        `inspect.getmembers` reads every attribute that is listed, and so computes the estimate.
         """
-        hidden = set() if self._shows_estimate() else {"estimate_", "interval_"}
-        return [name for name in object.__dir__(self) if name not in hidden and hasattr(self, name)]
+        late = {"estimate_", "interval_"}
+        listed = late if hasattr(self, "selection_") and self._lists_estimate() else set()
+        return [name for name in object.__dir__(self) if name in listed or (name not in late and hasattr(self, name))]
 
-    def _shows_estimate(self) -> bool:
-        """Whether looking at the search may compute the estimate: if no function of the user has to be called for it."""
+    def _lists_estimate(self) -> bool:
         correction = self.__dict__.get("_correction")
         return "_estimate" in self.__dict__ or (correction is not None and not correction.calls_functions(self.oof_))
 
     def _sk_visual_block_(self) -> Any:
         return diagram_block(self)
 
+    def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
+        """The fitted attributes for scikit-learn's diagram, which reads all that are listed: an estimate only if it is known."""
+        shown = copy(self)
+        shown.__dict__.pop("_correction", None)
+        return super(SelectCV, shown)._get_fitted_attr_html(doc_link)
+
     def _html_repr(self) -> str:
-        """The corrected estimate first, then the diagram of the estimator."""
+        """The corrected estimate first, if it has been computed, then the diagram of the estimator."""
         diagram: str = super()._html_repr()
-        found = getattr(self, "estimate_", None) if self._shows_estimate() else None
+        found: Estimate | None = self.__dict__.get("_estimate")
         return diagram if found is None else found._repr_html_() + diagram

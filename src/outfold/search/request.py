@@ -20,15 +20,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from .. import formatting
 from ..arguments import is_whole_number
 from ..data.plan import Plan
-from ..data.target import Target
-from ..exceptions import InputError
+from ..data.target import Target, encode
+from ..exceptions import InputError, got, invalid
 from ..fitting.configs import Configs
 from ..fitting.estimators import one_of_each, said_type, wants_columns
 from ..fitting.live import LiveScoring
-from ..fitting.predict import ModelKind, kind_of
+from ..fitting.predict import ModelKind, choose_response, kind_of
 from ..metrics import LiveScore, Metric, MetricLike, get
 from .options import seed_of_random_state
-from .scorers import Scorers, told_kind
+from .scorers import Scorers, needed_response, own_score, told_kind
+from .space import is_sampler
 
 
 class FitRequest(NamedTuple):
@@ -46,6 +47,33 @@ class FitRequest(NamedTuple):
     response: Any
     live: LiveScoring | None  # what workers compute with the fitted models
     rescue: LiveScoring | None = None  # what they compute with models whose predictions cannot be kept
+
+    @classmethod
+    def of(
+        cls, search: Any, X: Any, y: Any, params: Mapping[str, Any], seed: int, configs: Configs, scorers: Scorers
+    ) -> FitRequest:
+        """What this search is asked to do with the arguments of its ``fit``."""
+        train = bool(search.return_train_score)
+        routed = Routed.of(search, params, scorers)
+        kind = predicted_kind(configs, y, scorers)
+        scorers = scorers.placed(own_score(configs, kind), kind is None or bool(routed.score), y)
+        target, response, rescue = None, "none", None
+        if kind is None and search.seeds > 1:
+            needed = "must be 1 for models whose predictions cannot be averaged, such as clusterers"
+            raise invalid("seeds", needed, got(search.seeds))
+        if kind is not None:
+            target = encode(y, task=kind)
+            target = encode(y, task=kind, positive=scorers.positive(target))
+            needed = needed_response(scorers, scorers.metrics(kind, target), kind, configs)
+            if needed == "label" and search.seeds > 1:  # the mean of probabilities decides better than a vote
+                needed = "auto"
+            response = choose_response(needed, kind, configs, 2 if target.classes is None else len(target.classes))
+            # A store keeps scores of done cells only, and several models have no predictions to average then.
+            if search.store is None and not is_sampler(search.search) and search.seeds == 1:
+                rescue = scorers.rescuing(routed.score, train)
+        plan = plan_of(search, X, y, kind, routed.split)
+        live = scorers.scoring_live(routed.score, train, search.error_score)
+        return cls(X, y, target, kind, plan, routed.groups, routed.fit, seed, scorers, response, live, rescue)
 
     @property
     def metrics(self) -> dict[str, Metric]:
