@@ -101,9 +101,10 @@ def test_numbers_of_numpy_that_the_harness_wrote_as_text(tmp_path):
         rows = [{"doc_id": i, "metrics": ["f1"], "f1": value} for i, value in enumerate([1, text])]
         path.write_text("\n".join(map(json.dumps, rows)))
         assert read_lm_eval({"m": path}).data[0, 0].tolist() == [1, score]
-    path.write_text(json.dumps({"doc_id": 0, "metrics": ["f1"], "f1": "good"}))
-    with pytest.raises(InputError, match="the score 'f1' must be one number for each item; it is 'good'"):
-        read_lm_eval({"m": path})
+    for text in ("good", "1_0"):
+        path.write_text(json.dumps({"doc_id": 0, "metrics": ["f1"], "f1": text}))
+        with pytest.raises(InputError, match=f"the score 'f1' must be one number for each item; it is '{text}'"):
+            read_lm_eval({"m": path})
 
 
 def test_results_beside_the_samples_are_read_once(tmp_path, monkeypatch):
@@ -470,6 +471,13 @@ def test_a_table_of_items(tmp_path):
     (tmp_path / "items.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="has no column 'model' or 'model_name'"):
         read_helm(tmp_path / "items.csv")
+
+
+def test_an_underscore_makes_a_name_in_a_table_of_items(tmp_path):
+    (tmp_path / "items.csv").write_text("model,item,version,gain\na,x,1_0,1\na,y,1_1,2\n")
+    assert read_helm(tmp_path / "items.csv").data[0, 0].tolist() == [1, 2]
+    with pytest.raises(InputError, match="column 'version' must hold numbers; it holds '1_0'"):
+        read_helm(tmp_path / "items.csv", metric="version")
 
 
 def test_a_table_of_items_with_negative_scores_and_empty_cells(tmp_path):

@@ -208,6 +208,14 @@ def test_results_of_weka_of_unknown_direction_need_one(tmp_path, metric):
         read_weka(path, metric=metric, greater_is_better="no")
 
 
+def test_underscores_of_weka_are_no_numbers(tmp_path):
+    path = weka_of(tmp_path / "results.csv", "Percent_correct", values=("1_0", 2))
+    assert np.isnan(read_weka(path).scores()[0]).all()
+    path.write_text(path.read_text().replace("iris,1,", "iris,1_0,"))
+    with pytest.raises(FileError, match=r"results\.csv could not be read .*'?1_0'?"):
+        read_weka(path)
+
+
 @pytest.mark.parametrize("read", [read_weka, read_weka_table])
 def test_two_results_of_weka_in_one_place_are_refused(tmp_path, read):
     path = weka_of(tmp_path / "results.csv", "Percent_correct")

@@ -13,7 +13,7 @@ from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import InputError, invalid
 from ..io.untrusted import check_gzip, refuse_special
-from ._items import TEXTS, Item, Missing, Paths, as_score, files_of, from_items, one_of, read_json, reading
+from ._items import TEXTS, Item, Missing, Paths, as_score, files_of, from_items, number_in, one_of, read_json, reading
 
 # Names that columns have, the most usual first.
 _MODEL = ("model", "model_name", "model_deployment", "system")
@@ -175,6 +175,6 @@ _WORDS: Mapping[str, float] = {"true": 1.0, "false": 0.0}
 
 def _number(text: str, column: str) -> float:
     try:
-        return _WORDS[text.lower()] if text.lower() in _WORDS else float(text)
+        return _WORDS[text.lower()] if text.lower() in _WORDS else number_in(text)
     except ValueError:
         raise InputError(f"column {column!r} must hold numbers; it holds {text!r}.") from None

@@ -179,6 +179,13 @@ def as_score(value: Any, what: str) -> float:
     raise InputError(f"{what} must be one number for each item; it is {value!r}.")
 
 
+def number_in(text: str) -> float:
+    """The number that a text is; a ValueError if it is none. Python reads 1_0 as 10, which in data is a name."""
+    if "_" in text:
+        raise ValueError(text)
+    return float(text)
+
+
 def one_of(wanted: str | None, there: Sequence[str], argument: str, what: str) -> str:
     """The name asked for, or the only one there is."""
     if wanted is None and len(there) == 1:

@@ -21,6 +21,7 @@ from ._items import (
     files_of,
     from_items,
     inside,
+    number_in,
     one_of,
     read_json,
     read_lines,
@@ -115,8 +116,9 @@ def _score(value: Any, metric: str) -> float:
     """A score; the harness writes NumPy's own numbers as text, such as "0.5" or "True"."""
     if value in ("True", "False"):
         return float(value == "True")
-    with suppress(TypeError, ValueError):
-        return float(value)
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return number_in(value)
     return as_score(value, f"the score {metric!r}")
 
 

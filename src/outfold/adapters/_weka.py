@@ -15,7 +15,7 @@ from ..docstrings import fill_with
 from ..exceptions import FileError, InputError, got, invalid
 from ..io.untrusted import refuse_special
 from ._fold_scores import scores_only, unknown_splits
-from ._items import one_of, reading
+from ._items import number_in, one_of, reading
 
 _KIND = "results of WEKA's Experimenter"
 _KEYS = ("Key_Dataset", "Key_Run", "Key_Scheme")
@@ -123,7 +123,7 @@ def _scores(rows: list[dict[str, str]], metric: str, sign: int, dataset: str) ->
 
 def _split(row: dict[str, str]) -> tuple[int, int]:
     """Run and fold of a result."""
-    return int(float(row["Key_Run"])), int(float(row.get("Key_Fold", 1)))
+    return int(number_in(row["Key_Run"])), int(number_in(row.get("Key_Fold", "1")))
 
 
 def _greater_is_better(metric: str, given: bool | None) -> bool:
@@ -173,7 +173,7 @@ def _number(row: dict[str, str], column: str) -> float:
     if column not in row:
         raise invalid("metric", f"must be one of the columns of results: {', '.join(row)}", f"got {column!r}")
     try:
-        return float(row[column])
+        return number_in(row[column])
     except ValueError:
         return float("nan")  # WEKA writes ? where a result is undefined
 
