@@ -32,7 +32,16 @@ def cutoff(value: float, say: Callable[[float], str] = number) -> str:
     >>> cutoff(0.5), cutoff(-5e-324), cutoff(-0.5)
     ('0.5000', 'below 0', '-0.5000')
     """
-    return "below 0" if -sys.float_info.min < value < 0 else say(value)
+    return "below 0" if takes_all(value) else say(value)
+
+
+def takes_all(threshold: float) -> bool:
+    """Whether a threshold is the number next to 0, which takes all probabilities.
+
+    >>> takes_all(-5e-324), takes_all(0), takes_all(-0.5)
+    (True, False, False)
+    """
+    return -sys.float_info.min < threshold < 0
 
 
 def interval(low: float, high: float, level: float, sign: bool = False) -> str:

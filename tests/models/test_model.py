@@ -83,6 +83,19 @@ def test_the_table_has_labels_and_probabilities_of_each_class(model, new):
     assert (out["prediction"] == np.where(out["probability_yes"] >= 0.5, "yes", "no")).all()
 
 
+@pytest.mark.parametrize("keep", ["nothing", "why"])
+def test_a_wrong_keep_is_refused_before_anything_is_predicted(model, new, keep):
+    class Unused:
+        def predict(self, X):
+            pytest.fail("predicted")
+
+        predict_proba = predict
+
+    new["why"] = "mine"
+    with pytest.raises(InputError, match="keep must name columns"):
+        Model(Unused(), model.about).table(new, keep=[keep])
+
+
 def test_columns_to_keep_must_be_there(model, new):
     with pytest.raises(InputError, match="there is no 'nothing'"):
         model.table(new, keep=["nothing"])

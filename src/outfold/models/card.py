@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..formatting import called, count, cutoff
+from ..formatting import called, count, takes_all
 from .about import EstimateAbout, ModelAbout
 
 
@@ -63,7 +63,7 @@ def _estimate(about: ModelAbout) -> Iterator[str]:
     if about.threshold is not None:
         yield ""
         cut, at, chosen = _CUT[about.threshold.response], about.threshold.value, about.threshold.name
-        words = cutoff(at, "above {:.3g}".format).replace("below", "not below")
+        words = "not below 0" if takes_all(at) else f"above {at:.3g}"
         yield f"A row gets the label {_code(about.positive)} if its {cut} is {words} (chosen by {chosen})."
 
 

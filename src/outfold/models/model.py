@@ -212,24 +212,19 @@ class Model:
         import pandas as pd
 
         frame = as_pandas(frame)
-        absent = [name for name in keep if name not in frame.columns]
-        if absent:
-            raise invalid("keep", "must name columns of the table", f"there is no {formatting.listed(absent, 10)}")
+        survives = times is not None or (self.about.observed is not None and gives_curves(self.estimator))
+        at = self._times(times) if survives else ()
+        made = self._names(at)
+        _refuse_keep(keep, frame, made)
         X = self.features(frame)
-        out: dict[str, Any] = {"prediction": self._predict(X)}
-        if self.about.classes is not None and self._has_probabilities:
-            for label, column in zip(self.about.classes, self._predict_proba(X).T, strict=True):
-                out[f"probability_{label}"] = column
-        if times is not None or (self.about.observed is not None and gives_curves(self.estimator)):
-            at = self._times(times)
-            out |= {f"survival_{t:g}": column for t, column in zip(at, self._predict_survival(X, at).T, strict=True)}
+        columns: list[Any] = [self._predict(X)]
+        if self._classes:
+            columns += [*self._predict_proba(X).T]
+        if survives:
+            columns += [*self._predict_survival(X, at).T]
         beyond, ranges = outside(X, self.about.ranges), list(self.about.ranges)
-        out["outside"] = beyond.any(axis=1)
-        out["why"] = [", ".join(ranges[j] for j in np.flatnonzero(row)) for row in beyond]
-        taken = [name for name in keep if name in out]
-        if taken:
-            given = f"the table of predictions has its own {formatting.listed(taken, 10)}"
-            raise invalid("keep", "must name columns with other names", given, "Rename yours first.")
+        why = [", ".join(ranges[j] for j in np.flatnonzero(row)) for row in beyond]
+        out = dict(zip(made, [*columns, beyond.any(axis=1), why], strict=True))
         names = [column.name for column in self.about.columns if column.role in _NAMES and column.name in frame]
         copied = [name for name in dict.fromkeys([*names, *keep]) if name not in out]
         return pd.DataFrame({name: frame[name].to_numpy() for name in copied} | out)
@@ -260,6 +255,16 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model {self.about.configuration} of {self.about.target!r}, {self.about.task}>"
+
+    @property
+    def _classes(self) -> tuple[Any, ...]:
+        """The classes that have probabilities; none if the model gives no probabilities."""
+        return tuple(self.about.classes or ()) if self._has_probabilities else ()
+
+    def _names(self, times: Sequence[float]) -> list[str]:
+        """The columns of `table` that the model makes, in their order."""
+        probabilities = [f"probability_{label}" for label in self._classes]
+        return ["prediction", *probabilities, *(f"survival_{t:g}" for t in times), "outside", "why"]
 
     # -- on features ------------------------------------------------------------------------------------
 
@@ -298,6 +303,17 @@ class Model:
             raise InputError(problem, remedy="Use `predict`.")
         theirs = self.estimator.classes_.tolist()
         return np.asarray(self.estimator.predict_proba(X)[:, [theirs.index(label) for label in classes]])
+
+
+def _refuse_keep(keep: Sequence[str], frame: pd.DataFrame, made: Sequence[str]) -> None:
+    """Refuse to copy columns that are not there, or have the name of one that the model makes."""
+    absent = [name for name in keep if name not in frame.columns]
+    if absent:
+        raise invalid("keep", "must name columns of the table", f"there is no {formatting.listed(absent, 10)}")
+    taken = [name for name in keep if name in made]
+    if taken:
+        given = f"the table of predictions has its own {formatting.listed(taken, 10)}"
+        raise invalid("keep", "must name columns with other names", given, "Rename yours first.")
 
 
 def load_model(folder: str | Path, trust: Sequence[str] = ()) -> Model:
