@@ -106,23 +106,23 @@ class Prepared:
 
 def test_work_pays_for_new_processes_if_it_takes_longer_than_their_start(nothing_started):
     beside = Background(1, print)
-    assert not beside.pays(1.0)
-    assert beside.pays(2.0)
+    assert not beside.pays(1.0, False)
+    assert beside.pays(2.0, False)
     beside._start = time.perf_counter() - 5.0
     beside._begin(Prepared())
     again = Background(1, print)
-    assert not again.pays(4.0)
-    assert again.pays(6.0)
+    assert not again.pays(4.0, False)
+    assert again.pays(6.0, False)
 
 
 def test_small_collections_add_up_until_processes_pay(nothing_started):
     for seconds in (0.8, 0.9):
         small = Background(1, print)
-        assert not small.pays(0.5)
+        assert not small.pays(0.5, False)
         small._made -= seconds
         small.close()
-    assert not Background(1, print).pays(0.1)  # too little to do for them
-    assert Background(1, print).pays(0.5)
+    assert not Background(1, print).pays(0.1, False)  # too little to do for them
+    assert Background(1, print).pays(0.5, False)
 
 
 def test_processes_that_are_not_ready_in_time_are_there_for_the_next_collection(data, nothing_started, monkeypatch):
@@ -178,7 +178,7 @@ def test_a_start_that_failed_says_nothing_about_later_ones(nothing_started):
 
 def test_a_machine_that_paused_during_a_start_gets_workers_again(nothing_started, monkeypatch):
     monkeypatch.setattr(background._Last, "start_seconds", 3600.0)
-    assert Background(1, len).pays(60.0)
+    assert Background(1, len).pays(60.0, False)
 
 
 @pytest.mark.parametrize("drop", [None, True])

@@ -134,13 +134,12 @@ class Background:
         self._n_open = 0
         self._finished: SimpleQueue[Any] = SimpleQueue()
 
-    def pays(self, seconds: float) -> bool:
-        """Whether so much work is left that the processes should be started."""
+    def pays(self, seconds: float, others: bool) -> bool:
+        """Whether so much work is left that processes should be started, or those that others have started be used."""
         if self.started or seconds < _PAYS_USE:
             return False
         start = min(max(_PAYS_START, _Last.start_seconds), _LONGEST_START)
-        running = _is_there(_Last.executor) or others_run(self.n_processes + 1)
-        return seconds + _Last.seconds_alone >= start or running
+        return seconds + _Last.seconds_alone >= start or others or _is_there(_Last.executor)
 
     def start(self, task: Task, samples: StoredSamples) -> None:
         """Start the processes; the task shows which libraries they need."""

@@ -380,9 +380,9 @@ class Workers:
             beside.work_on(shared)
             for executor, batch in shared:
                 yield _run_here(executor, batch)
-                if beside.pays(seconds_left()):
-                    running = others_run(self.pool.n_workers)
-                    stored = None if running else StoredSamples.of(batch.settings.samples)
+                others = others_run(self.pool.n_workers)
+                if beside.pays(seconds_left(), others):
+                    stored = None if others else StoredSamples.of(batch.settings.samples)
                     if stored is None:
                         self.helps, self._beside = False, None
                         yield from self._run_parallel(shared)

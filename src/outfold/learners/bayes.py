@@ -152,7 +152,9 @@ class LevelShares:
 class KernelDensities:
     """The densities of a number, by class: the centres and weights of their kernels, and the bandwidths."""
 
-    _exponent = 0  # of the power of two that these are divided by
+    # Of the power of two that the numbers are divided by, so that their squares neither overflow nor vanish. Models that an
+    # earlier version saved lack it; their numbers were not divided.
+    _exponent = 0
 
     def __init__(self, column: Floats, by_class: Floats, rule: Bandwidth) -> None:
         known = ~np.isnan(column)
