@@ -54,6 +54,18 @@ def test_every_page_is_in_the_navigation_and_the_navigation_has_no_others():
     assert reached == {name(page) for page in PAGES}, "list the page in a toctree of docs/guide, docs/reference ..."
 
 
+@pytest.mark.parametrize("page", ["guide/index.md", "howto/index.md"])
+def test_the_sidebar_has_the_pages_in_the_order_and_under_the_headings_of_the_page(page):
+    text = (DOCS / page).read_text()
+    trees = TOCTREE.findall(text)
+    sections = re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |^```)", text, re.M | re.S)
+    for (heading, body), tree in zip(sections, trees, strict=True):
+        listed = [line for line in tree.splitlines() if line and not line.startswith(":")]
+        shown = re.findall(r"\]\(([^)]*)\.md\)", body)
+        assert f":caption: {heading}\n" in tree
+        assert listed[: len(shown)] == shown
+
+
 def test_no_page_has_the_name_of_one_that_sphinx_writes():
     """Sphinx would replace it in silence; its page of search results once stood where the page on `SelectCV` should be."""
     assert not {name(page) for page in PAGES} & {"search", "genindex", "modindex", "py-modindex"}

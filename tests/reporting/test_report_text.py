@@ -59,6 +59,15 @@ def test_words_are_the_golden_ones(reports, name):
     assert words(reports[name]) == (GOLDEN / f"{name}.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("metric", "named"),
+    [("f1", True), ("roc_auc", True), ("f1_macro", False), ("f2_weighted", False), ("accuracy", False)],
+)
+def test_the_positive_class_is_named_for_metrics_that_have_one(metric, named):
+    made = of.report(two_classes(c=2), metric, n_resamples=20)
+    assert ("positive class: worse" in made.methods) == named
+
+
 def estimate(value, low, high, naive, greater=True, **options) -> of.results.Estimate:
     made = of.estimate.bbc(two_classes(c=2), "roc_auc" if greater else "brier", n_resamples=20)
     return replace(made, value=value, interval=of.results.Interval(low, high), naive=naive, own="", **options)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import formatting
+from .. import formatting, metrics
 from .._version import __version__
 from ..charts.collected import having, who_left
 from ..charts.estimates import has_own, why_optimistic
@@ -243,8 +243,15 @@ def _about_selection(estimate: Estimate) -> str:
         return ""
     if estimate.named:
         return f"The configuration {estimate.selected} was named beforehand."
-    positive = "" if estimate.positive is None else f"; positive class: {estimate.positive}"
+    positive = f"; positive class: {estimate.positive}" if _has_positive(estimate) else ""
     return f"We selected {estimate.selected}: {estimate.rule}{positive}."
+
+
+def _has_positive(estimate: Estimate) -> bool:
+    """Whether the metric has a positive class; those that also score more than two classes count all classes alike."""
+    if estimate.positive is None:
+        return False
+    return not metrics.is_known(estimate.metric) or "multiclass" not in metrics.get(estimate.metric, "binary").tasks
 
 
 def _about_own(estimate: Estimate, say: Rounding) -> Iterable[str]:
