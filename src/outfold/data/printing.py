@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def facts_of(oof: Predictions) -> Iterator[tuple[str, str]]:
     """What predictions say of themselves, line by line: what it is about, and the words."""
     yield "samples", formatting.count(oof.n_samples, "sample").split()[0] + oof.target.balance()
-    if oof.groups is not None:
-        yield "groups", f"{len(np.unique(oof.group_codes)):,}"
+    if (codes := oof.group_codes) is not None:
+        yield "groups", f"{len(np.unique(codes)):,}"
     names = ", ".join(formatting.shorten(c, 30) for c in oof.configs[:3])
     yield "configurations", f"{oof.n_configs:,} ({names}{', …' if oof.n_configs > 3 else ''})"
     yield "plan", str(oof.plan)

@@ -67,13 +67,13 @@ from .option_checks import (
     with_repeats,
 )
 from .predict import ModelKind, Reader, choose_response, kind_of
-from .repeats import OpenRepeats
 from .threads import threads_alone
 from .worker import AroundFit, Holdout, Pool
 
 if TYPE_CHECKING:
     from ..drop import DropRule
     from ..stability import Stop
+    from .repeats import OpenRepeats
 
 Share = Literal["exact", "close", False]
 
@@ -330,7 +330,7 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
     labels = None if y is None else as_given(y, column=target.classes is None)
     samples = Samples(features, labels, options.fit_params, score_params, pairwise)
     _check_weights(samples)
-    repeats = None if options.max_repeats is None else OpenRepeats(options, target)
+    repeats = _open_repeats(options, target)
     splits = options.plan.split(target, options.groups, options.rng) if repeats is None else repeats.first(1)
     pool = Pool.configured(options.n_jobs, options.timeout)
     templates = make_templates(configs, pool.dumps)
@@ -360,6 +360,14 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         repeats=repeats,
         blocks=further_blocks(options, splits, target),
     )
+
+
+def _open_repeats(options: Options, target: Target) -> OpenRepeats | None:
+    if options.max_repeats is None:
+        return None
+    from .repeats import OpenRepeats  # here: the number of repeats is rarely open
+
+    return OpenRepeats(options, target)
 
 
 def _predicted(configs: Configs, y: Any, options: Options) -> tuple[Reader, Target]:
