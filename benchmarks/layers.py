@@ -33,7 +33,7 @@ LAYERS = (
     ("asking who is dropped", "fitting/early_stopping.py", "_ask"),
     ("scores of all folds", "search/estimator.py", "_score"),
     ("selection", "search/estimator.py", "_select"),
-        ("the final fit", "fitting/api.py", "refit_one"),
+    ("the final fit", "fitting/api.py", "refit_one"),
 )
 
 
