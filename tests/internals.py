@@ -10,6 +10,7 @@ from typing import Any
 _SOURCES = {
     "cli": "outfold",
     "formatting": "outfold",
+    "escape_latex": "outfold.latex",
     "demo": "outfold.apps",
     "run": "outfold.apps",
     "report_again": "outfold.apps",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internals import formatting
+from internals import escape_latex, formatting
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_a_difference_keeps_its_size(value, says):
 
 
 def test_latex_holds_no_character_that_tex_refuses():
-    assert formatting.escape_latex("a\x00b\u202ec\x7f\nd_e") == r"a?b?c? d\_e"
+    assert escape_latex("a\x00b\u202ec\x7f\nd_e") == r"a?b?c? d\_e"
 
 
 @pytest.mark.parametrize(

@@ -164,45 +164,6 @@ def table_html(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return f"<table class='outfold'><tr>{head}</tr>{body}</table>"
 
 
-# Letters on a line of a page: of a name, beside other columns; and of all columns together.
-_LETTERS_LATEX, _LINE_LATEX = 50, 66
-# In small type: the share of a line that a letter takes, and the gaps beside a column; letters that are not worth breaking.
-_SMALL_LETTER, _SMALL_GAP, _SHORT = 0.0128, 0.018, 12
-
-
-def table_latex(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """The same as `table`, for LaTeX with booktabs; everything is escaped, and what is too wide for a page is broken."""
-    rows = [[str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    columns = ["l"] * len(header)
-    small = min(widths[0], _LETTERS_LATEX) + sum(widths[1:]) > _LINE_LATEX
-    if small:
-        columns = [f"p{{{share:.3f}\\linewidth}}" if share else "l" for share in _shares_of_line(widths)]
-    elif widths[0] > _LETTERS_LATEX:
-        columns[0] = rf"p{{{0.5 if len(header) < 4 else 0.2}\linewidth}}"
-    name = breakable_latex if columns[0] != "l" else escape_latex
-    cells = [[name(first), *map(escape_latex, rest)] for first, *rest in ([*header], *rows)]
-    cells = [[rf"\raggedright {c}" if how != "l" else c for c, how in zip(row, columns, strict=True)] for row in cells]
-    end = r" \tabularnewline" if columns[-1] != "l" else r" \\"  # `\\` is another command in a broken cell
-    lines = [_protected(" & ".join(row)) + end for row in cells]
-    body = [rf"\begin{{tabular}}{{{''.join(columns)}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-    body.append(r"\end{tabular}")
-    return "\n".join([r"{\footnotesize\setlength{\tabcolsep}{3pt}%", *body, "}"] if small else body)
-
-
-def _shares_of_line(widths: Sequence[int]) -> list[float]:
-    """The share of the line that each column of a wide table gets, in small type; 0 for a column that is not broken."""
-    short = [min(width, 2 * _SHORT) if width > _SHORT else 0 for width in widths]
-    left = 0.98 - _SMALL_GAP * len(widths) - _SMALL_LETTER * sum(w for w, s in zip(widths, short, strict=True) if not s)
-    return [max(left, 0.1) * weight / max(sum(short), 1) for weight in short]
-
-
-def breakable_latex(name: str) -> str:
-    """The name, escaped; it may be broken after marks of punctuation."""
-    marks = r"(\\(?:[_&#$%{}]|text\w+\{\})|[,=(/;:])(?=\S)"
-    return re.sub(marks, r"\1\\allowbreak{}", escape_latex(name))
-
-
 # What no document may hold, and what would turn the direction of the text around it.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
@@ -227,61 +188,6 @@ def csv_cell(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return "'" + value
     return value
-
-
-# fmt: off
-_GREEK = {
-    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
-    "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma",
-    "τ": "tau", "φ": "varphi", "χ": "chi", "ψ": "psi", "ω": "omega", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta",
-    "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega",
-}
-# fmt: on
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "`": r"\textasciigrave{}",
-    "'": r"\textquotesingle{}",
-    "…": r"\dots{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "−": "$-$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "≠": r"$\neq$",
-    "≈": r"$\approx$",
-    "∞": r"$\infty$",
-    **{c: "\\" + c for c in "&%$#_{}"},
-    **{letter: f"$\\{name}$" for letter, name in _GREEK.items()},
-}
-# What pdfLaTeX takes unchanged (with T1 fonts): Latin letters and marks of punctuation. One may not know all of the rest.
-_LATIN = set(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x180)])) - set("ĦħĸĿŀŉŦŧſ") | set("–—‘’“”„•†‡€™")
-_STRANGE = re.compile("[^" + re.escape("".join(sorted(_LATIN | set(_LATEX)))) + "]+")
-
-
-def escape_latex(text: Any) -> str:
-    """Text with TeX's special characters made harmless, on one line.
-
-    Letters that pdfLaTeX does not have, such as Chinese ones, are shown by XeLaTeX and LuaLaTeX only, which \\Umathcode tells.
-    """
-    line = clean(" ".join(str(text).splitlines()), "?").replace("\t", " ")
-    parts, at = [], 0
-    for strange in _STRANGE.finditer(line):
-        parts += [_escaped(line[at : strange.start()]), rf"\ifdefined\Umathcode {strange[0]}\else ?\fi{{}}"]
-        at = strange.end()
-    return "".join(parts) + _escaped(line[at:])
-
-
-def _escaped(text: str) -> str:
-    # Two hyphens would become a dash.
-    return "".join(_LATEX.get(c, c) for c in text).replace("--", "-{}-").replace("--", "-{}-")
-
-
-def _protected(line: str) -> str:
-    """A row that TeX cannot take for an argument of the end of the row before."""
-    return "{" + line[0] + "}" + line[1:] if line[:1] in ("[", "*") else line
 
 
 def json_ready(value: Any) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from report_cases import HOSTILE, two_classes
 
 import outfold as of
-from internals import _entries, formatting
+from internals import _entries, escape_latex
 
 NAMES = [
     *HOSTILE,
@@ -94,4 +94,4 @@ def test_the_whole_bibliography_compiles(tmp_path):
     ],
 )
 def test_what_tex_would_read_is_escaped(text, escaped):
-    assert formatting.escape_latex(text) == escaped
+    assert escape_latex(text) == escaped

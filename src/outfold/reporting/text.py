@@ -18,6 +18,7 @@ from ..data.predictions import Predictions, State
 from ..data.seeds import n_seeds
 from ..estimate._beside import Beside
 from ..formatting import called
+from ..latex import breakable_latex, escape_latex, table_latex
 from ..results import Baseline, Comparisons, Estimate
 from . import tables
 
@@ -389,17 +390,17 @@ def latex(report: Report) -> str:
     """The methods paragraph and the tables of configurations, thresholds and comparisons, for a paper with booktabs."""
     parts = [
         f"% {line_of(report.headline)}",
-        formatting.escape_latex(report.methods),
-        formatting.table_latex(["configuration", report.leaderboard.metric, "se"], _board_rows(report)),
+        escape_latex(report.methods),
+        table_latex(["configuration", report.leaderboard.metric, "se"], _board_rows(report)),
     ]
     parts += _not_shown(len(report.leaderboard), "best configurations")
     if report.thresholds:
         cells = tables.threshold_cells(report.thresholds)
         about = tables.about_thresholds(report.thresholds, report.graded)
-        parts += [formatting.escape_latex(about), formatting.table_latex(cells.header, cells.rows)]
+        parts += [escape_latex(about), table_latex(cells.header, cells.rows)]
     if report.comparisons is not None:
-        selected = formatting.breakable_latex(report.estimate.selected)
+        selected = breakable_latex(report.estimate.selected)
         about = rf"{{\sloppy {_MINUS.format(selected)}\par}}"  # a long name begins on a line of its own
         cells = tables.comparison_cells(report.comparisons)
-        parts += [about, formatting.table_latex(cells.header, cells.rows)]
+        parts += [about, table_latex(cells.header, cells.rows)]
     return "\n\n".join(parts) + "\n"

@@ -97,7 +97,9 @@ class TableResult(Result):
 
     def to_latex(self) -> str:
         """A table for a paper, with booktabs rules."""
-        return formatting.table_latex(*self._table())
+        from ..latex import table_latex  # here: few results become LaTeX
+
+        return table_latex(*self._table())
 
 
 def fact_lines(facts: Facts) -> list[str]:

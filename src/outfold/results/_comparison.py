@@ -12,6 +12,7 @@ from .. import formatting
 from ..data.notes import Note
 from ..docstrings import document_result
 from ..formatting import count, number
+from ..latex import table_latex
 from . import _paper
 from ._base import Facts, FrameResult, Interval, fact_lines, method_facts
 
@@ -346,7 +347,7 @@ class Comparison(ComparisonTerms, FrameResult):
 
     def to_latex(self, caption: bool = False) -> str:
         """A table for a paper, with booktabs rules; a float with the test in its `caption`, if you ask for one."""
-        tabular = formatting.table_latex(*comparison_table([self]))
+        tabular = table_latex(*comparison_table([self]))
         return _paper.with_caption(tabular, _paper.pair_caption(self), "comparison") if caption else tabular
 
     def to_prose(self) -> str:

@@ -15,6 +15,7 @@ from ..data.notes import Note
 from ..docstrings import document_result
 from ..exceptions import InputError
 from ..formatting import count, json_ready, make_frame, number
+from ..latex import table_latex
 from . import _diagram, _paper
 from ._base import SHOWN, Facts, FrameResult, Interval, Table, TableResult, method_facts
 from ._comparison import (
@@ -266,7 +267,7 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
 
     def to_latex(self, caption: bool = False) -> str:
         """A table for a paper, with booktabs rules; a float with the test in its `caption`, if you ask for one."""
-        tabular = formatting.table_latex(*comparison_table(list(self)))
+        tabular = table_latex(*comparison_table(list(self)))
         text = _paper.pairs_caption(self, self._adjusted_by())
         return _paper.with_caption(tabular, text, "comparisons") if caption else tabular
 

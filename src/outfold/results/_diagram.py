@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Literal, NamedTuple
 
-from ..formatting import escape_latex
+from ..latex import escape_latex
 
 # Black lines, and one dark blue that all kinds of colour vision and a grey printer keep apart from white.
 LINE, BAR = "#000000", "#0072B2"

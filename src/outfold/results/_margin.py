@@ -8,6 +8,7 @@ from typing import Any, Literal
 from .. import formatting
 from ..data.notes import Note
 from ..formatting import number
+from ..latex import table_latex
 from ._base import Facts, FrameResult, Interval, method_facts
 from ._comparison import Comparison
 
@@ -168,4 +169,4 @@ class MarginComparison(FrameResult):
         level = f"{100 * self.interval_level:g}% CI"
         header = ["a", "b", f"{self.metric} a - b", level, "margin", "p", self.question]
         row = [self.a, self.b, number(self.difference, sign=True), ends, f"{self.margin:g}", p, _ANSWERS[self.holds]]
-        return formatting.table_latex(header, [row])
+        return table_latex(header, [row])

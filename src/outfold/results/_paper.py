@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..formatting import called, count, escape_latex, interval, number, pvalue
+from ..formatting import called, count, interval, number, pvalue
+from ..latex import escape_latex
 from ._base import SHOWN
 
 if TYPE_CHECKING:
