@@ -32,6 +32,9 @@ _KIND = "samples of lm-evaluation-harness"
 _RESULTS = "results of lm-evaluation-harness"
 # One score for all tasks, or one for each.
 TaskMetric: TypeAlias = str | Mapping[str, str] | None
+# The scores of a task by metric and filter, and those of several tasks.
+Scores: TypeAlias = dict[str, float]
+TaskScores: TypeAlias = dict[str, Scores]
 _NAME = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
 
 _document = fill_with(TEXTS)
@@ -202,7 +205,7 @@ def read_lm_eval_results(paths: Paths | Mapping[str, Paths], *, metric: TaskMetr
     >>> of.adapters.read_lm_eval_results(folder)
     {'task': ['arc', 'piqa'], 'small': [0.6, 0.7]}
     """
-    there: dict[str, dict[str, dict[str, float]]] = {}
+    by_model: dict[str, TaskScores] = {}
     given: dict[Any, Paths] = dict(paths) if isinstance(paths, Mapping) else {None: paths}
     with reading(paths, _RESULTS):
         files = [(name, path) for name, part in given.items() for path in files_of(part, "results_*.json", _RESULTS)]
@@ -213,10 +216,10 @@ def read_lm_eval_results(paths: Paths | Mapping[str, Paths], *, metric: TaskMetr
             groups = {group for group, tasks in (content.get("group_subtasks") or {}).items() if tasks}
             results = {task: found for task, found in content.get("results", {}).items() if task not in groups}
             own = {task: _scores_of(found) for task, found in results.items()}
-        if model in there:
+        if model in by_model:
             raise InputError(f"there are several results of {model!r}, such as {path.name}", remedy="Give one of them.")
-        there[model] = own
-    scores = _one_score(there, metric)
+        by_model[model] = own
+    scores = _one_score(by_model, metric)
     tasks = list(dict.fromkeys(task for found in scores.values() for task in found))
     if not tasks:
         raise InputError("the results hold no task.")
@@ -225,7 +228,7 @@ def read_lm_eval_results(paths: Paths | Mapping[str, Paths], *, metric: TaskMetr
     }
 
 
-def _scores_of(found: Mapping[str, Any]) -> dict[str, float]:
+def _scores_of(found: Mapping[str, Any]) -> Scores:
     """The scores of a task; the harness writes ``metric,filter``, and standard errors beside it."""
     return {
         key: float(value)
@@ -234,16 +237,15 @@ def _scores_of(found: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def _chosen(scores: Mapping[str, float], metric: str | None) -> list[float]:
+def _chosen(scores: Scores, metric: str | None) -> list[float]:
+    """The scores of this name, with any filter where it names none; all of them without a name."""
     return [value for key, value in scores.items() if metric in (None, key, key.partition(",")[0])]
 
 
-def _one_score(
-    found: Mapping[str, Mapping[str, Mapping[str, float]]], metric: TaskMetric
-) -> dict[str, dict[str, float]]:
+def _one_score(by_model: Mapping[str, TaskScores], metric: TaskMetric) -> dict[str, dict[str, float]]:
     """The score of each task for each model, where `metric` names exactly one."""
-    tasks: dict[str, Mapping[str, float]] = {}
-    for of_model in found.values():
+    tasks: TaskScores = {}
+    for of_model in by_model.values():
         tasks |= of_model
     asked = dict(metric) if isinstance(metric, Mapping) else dict.fromkeys(tasks, metric)
     absent = [task for task in asked if task not in tasks]
@@ -251,14 +253,14 @@ def _one_score(
         raise invalid("metric", "must name tasks of the results", f"there is no task {absent[0]!r}")
     chosen = {
         model: {task: _chosen(scores, asked[task]) for task, scores in of_model.items() if task in asked}
-        for model, of_model in found.items()
+        for model, of_model in by_model.items()
     }
     if any(len(values) != 1 for of_model in chosen.values() for values in of_model.values()):
         raise _unclear(tasks, metric)
     return {model: {task: value for task, (value,) in of_model.items()} for model, of_model in chosen.items()}
 
 
-def _unclear(tasks: Mapping[str, Mapping[str, float]], metric: TaskMetric) -> InputError:
+def _unclear(tasks: TaskScores, metric: TaskMetric) -> InputError:
     """What to say where not every task has the score, or one has several: which task has which."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for task, scores in tasks.items():

@@ -311,16 +311,16 @@ def check_events(table: LabelledTable, rows: NDArray[np.intp], plan: Plan, inner
     """Refuse so few events that a training part would have none: every survival model needs one."""
     if table.task != "survival":
         return
-    happened, what = table.y["event"][rows], "row"
-    where = np.flatnonzero(happened)
+    happened = table.y["event"][rows]
+    n, unit = int(happened.sum()), "row"
     if table.groups is not None:
-        where, what = np.unique(table.groups[rows][happened]), "group"
+        n, unit = len(np.unique(table.groups[rows][happened])), "group"
     needed = 3 if inner else 2  # one fold holds out one of them, and inner folds another one
-    if len(where) < needed:
+    if n < needed:
         apart = " outside the test part" if plan.has_test_part else ""
         problem = (
-            f"{plan} needs events in at least {needed} {what}s{apart}, so that each training part has one; "
-            f"the event happened in {formatting.count(len(where), what)}."
+            f"{plan} needs events in at least {needed} {unit}s{apart}, so that each training part has one; "
+            f"the event happened in {formatting.count(n, unit)}."
         )
         remedy = "Add rows with events. If another value says that the event happened, name it: `positive=`."
         raise InputError(problem, remedy=remedy)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..data.ledger import TEST_PART
+from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import Predictions, begun, recording
 from ..data.seeds import n_seeds
@@ -222,66 +223,97 @@ def explained(job: Job) -> str:
 
 def run_job(job: Job) -> Predictions:
     """Fit what is missing and give back everything there is."""
-    options = job.options
-    for metric in options.fresh or ():
-        if metric is not None:  # refuse what cannot select before the work, not after
-            bind(job.header, metric)
-    for decides in (options.drop, options.stop):
-        if decides is not None:
-            decides.check(job.header)
+    _refuse_what_cannot_decide(job)
     with ExitStack() as stack:
         stack.enter_context(interrupt_on_termination())
         store = None
-        if options.store is not None:
+        if job.options.store is not None:
             from ..io.store import Store  # here: a collection without a store needs no database
 
-            store = stack.enter_context(Store.open(options.store, job.header, job.identity))
+            store = stack.enter_context(Store.open(job.options.store, job.header, job.identity))
         # A file does not hold functions that select.
         start = job.start if store is None else recording(store.predictions(), job.header.criterion)
         buffer = ResultBuffer(start, store)
-        if options.drop is not None:
+        if job.options.drop is not None:
             buffer.forget_drops(job.configs)
-        dispatcher = Dispatcher(job, buffer)
-        stopping: EarlyStopping | None = None
-        stack.callback(dispatcher.progress.close)
+        work = _Work(job, Dispatcher(job, buffer))
+        stack.callback(work.dispatcher.progress.close)
         for note in job.splits.notes:
-            dispatcher.progress.say(note.text)
+            work.dispatcher.progress.say(note.text)
         try:
-            with dispatcher:
-                while True:
-                    try:
-                        if options.drop is None and options.stop is None:
-                            dispatcher.fit(dispatcher.holdouts, job.splits)
-                            if dispatcher.own_inner:
-                                dispatcher.fit(dispatcher.own_inner, job.blocks["inner"])
-                        else:
-                            from .early_stopping import EarlyStopping
-
-                            stopping = EarlyStopping(job, dispatcher)
-                            stopping.run()
-                        break
-                    except ResultsReopened:
-                        dispatcher.start_over()
-                dispatcher.refuse_if_all_failed()
-                if "resub" in job.blocks:
-                    dispatcher.fit_resub()
-                if options.fresh is not None:
-                    dispatcher.fit_fresh(options.fresh)
+            with work.dispatcher:
+                work.fit()
         except KeyboardInterrupt as interrupt:
-            so_far, keep = dispatcher.so_far(), "Give store='run.oof' to keep what is finished next time."
-            goes_on = f"{so_far} are in {options.store}; start it again to go on."
-            interrupt.add_note(f"{so_far} were done. {keep}" if options.store is None else goes_on)
+            interrupt.add_note(_how_to_go_on(work.dispatcher.so_far(), job.options.store))
             raise
         finally:
-            facts = dispatcher.facts()
-            facts |= stopping.facts(facts) if stopping else {}
-            notes = (*job.notes(facts), *dispatcher.executor.notes(), *(stopping.notes() if stopping else ()))
+            facts, notes = work.findings()
             if store is not None:
                 store.update(notes=notes, **facts)
         made = {**buffer.oof.start.provenance, **facts}
         made["specs"] = {name: text for name, text in made["specs"].items() if name in job.configs}
         oof = begun(buffer.predictions(provenance=made, notes=notes))
         return oof if oof.configs == tuple(job.configs) else oof.sel(list(job.configs))
+
+
+def _refuse_what_cannot_decide(job: Job) -> None:
+    """Refuse metrics that cannot select, and rules that cannot drop or stop: before the work, not after."""
+    for metric in job.options.fresh or ():
+        if metric is not None:
+            bind(job.header, metric)
+    for decides in (job.options.drop, job.options.stop):
+        if decides is not None:
+            decides.check(job.header)
+
+
+def _how_to_go_on(so_far: str, store: str | Path | None) -> str:
+    """What an interrupted collection leaves."""
+    if store is None:
+        return f"{so_far} were done. Give store='run.oof' to keep what is finished next time."
+    return f"{so_far} are in {store}; start it again to go on."
+
+
+class _Work:
+    """The fits of a job, and what is found in doing them, however they end."""
+
+    def __init__(self, job: Job, dispatcher: Dispatcher) -> None:
+        self.job, self.dispatcher = job, dispatcher
+        self._stopping: EarlyStopping | None = None
+
+    def fit(self) -> None:
+        """Fit all that is missing; from the start again where earlier results turn out not to hold."""
+        while True:
+            try:
+                self._fit_splits()
+                break
+            except ResultsReopened:
+                self.dispatcher.start_over()
+        self.dispatcher.refuse_if_all_failed()
+        if "resub" in self.job.blocks:
+            self.dispatcher.fit_resub()
+        if self.job.options.fresh is not None:
+            self.dispatcher.fit_fresh(self.job.options.fresh)
+
+    def _fit_splits(self) -> None:
+        """All splits at once or, if configurations may be dropped or repeats added, fold by fold."""
+        if self.job.options.drop is None and self.job.options.stop is None:
+            self.dispatcher.fit(self.dispatcher.holdouts, self.job.splits)
+            if self.dispatcher.own_inner:
+                self.dispatcher.fit(self.dispatcher.own_inner, self.job.blocks["inner"])
+            return
+        from .early_stopping import EarlyStopping
+
+        self._stopping = EarlyStopping(self.job, self.dispatcher)
+        self._stopping.run()
+
+    def findings(self) -> tuple[dict[str, Any], tuple[Note, ...]]:
+        """Facts for the provenance, and what the user should know."""
+        facts = self.dispatcher.facts()
+        notes = [*self.job.notes(facts), *self.dispatcher.executor.notes()]
+        if self._stopping is not None:
+            facts |= self._stopping.facts(facts)
+            notes += self._stopping.notes()
+        return facts, tuple(notes)
 
 
 @fill_common

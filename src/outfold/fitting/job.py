@@ -326,27 +326,13 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
     features = as_features(X, len(target))
     scored = options.scorers or options.rescue
     score_params = None if scored is None else scored.params
-    pairwise = is_pairwise(configs, features)
     labels = None if y is None else as_given(y, column=target.classes is None)
-    samples = Samples(features, labels, options.fit_params, score_params, pairwise)
+    samples = Samples(features, labels, options.fit_params, score_params, is_pairwise(configs, features))
     _check_weights(samples)
     repeats = _open_repeats(options, target)
     splits = options.plan.split(target, options.groups, options.rng) if repeats is None else repeats.first(1)
     pool = Pool.configured(options.n_jobs, options.timeout)
     templates = make_templates(configs, pool.dumps)
-    executor: Executor = PlainExecutor(templates)
-    # Scorers and callbacks look at whole models, and a kernel matrix has its columns cut too: these cannot be shared.
-    looked_at = options.scorers is not None or options.around is not None
-    if options.share is not False and not looked_at and not pairwise:
-        from .sharing.executor import SharingExecutor  # here, so that nothing of it is loaded where nothing is shared
-
-        # BLAS rounds a product with a column otherwise than one with a vector, which is what families take.
-        families = labels is None or np.ndim(labels) < 2
-        executor = SharingExecutor.planned(configs, templates, options, pool, families)
-    if options.seeds > 1:
-        from .seed_averaging import SeedAveraging  # here, so that it is loaded only where there are several seeds
-
-        executor = SeedAveraging(executor)
     return Job(
         configs=configs,
         options=options,
@@ -355,11 +341,31 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         splits=splits,
         reader=reader,
         templates=templates,
-        executor=executor,
+        executor=_executor_of(configs, templates, options, pool, samples),
         pool=pool,
         repeats=repeats,
         blocks=further_blocks(options, splits, target),
     )
+
+
+def _executor_of(
+    configs: Configs, templates: list[EstimatorTemplate], options: Options, pool: Pool, samples: Samples
+) -> Executor:
+    """What fits the configurations: it shares fits where it may, and averages several seeds if they are asked for."""
+    executor: Executor = PlainExecutor(templates)
+    # Scorers and callbacks look at whole models, and a kernel matrix has its columns cut too: these cannot be shared.
+    looked_at = options.scorers is not None or options.around is not None
+    if options.share is not False and not looked_at and not samples.pairwise:
+        from .sharing.executor import SharingExecutor  # here, so that nothing of it is loaded where nothing is shared
+
+        # BLAS rounds a product with a column otherwise than one with a vector, which is what families take.
+        families = samples.y is None or np.ndim(samples.y) < 2
+        executor = SharingExecutor.planned(configs, templates, options, pool, families)
+    if options.seeds > 1:
+        from .seed_averaging import SeedAveraging  # here, so that it is loaded only where there are several seeds
+
+        executor = SeedAveraging(executor)
+    return executor
 
 
 def _open_repeats(options: Options, target: Target) -> OpenRepeats | None:

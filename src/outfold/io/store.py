@@ -245,6 +245,7 @@ class Store:
         with bounded_by_file(self._db, self.path) as size:
             header = Header(self._db, self._room(size), self._samples)
             self._samples = header.samples
+            # The file is open as long as the store is, so nothing has to be opened to read predictions.
             self._header = header.stored(lambda: nullcontext(lambda: nullcontext(self._db)))
         self._positions = {name: i for i, name in enumerate(self._header.configs)}
         self._folds = {schema.MAIN: self._header.folds} | {name: b.folds for name, b in self._header.blocks.items()}

@@ -35,7 +35,7 @@ class Space(NamedTuple):
 
 
 def make_space(
-    estimator: Any, grid: Any, search: str, n_configs: int | None, seed: int | np.random.RandomState
+    estimator: Any, grid: Any, search: str, n_configs: int | None, random_state: int | np.random.RandomState
 ) -> Space:
     """All configurations of a grid, or `n_configs` of them drawn at random without replacement."""
     if search == "grid" and n_configs is not None:
@@ -46,18 +46,23 @@ def make_space(
     if n_configs is not None:
         n_configs = check_count(n_configs, "n_configs")
     if isinstance(estimator, Mapping):
-        return _named(estimator, grid, n_configs, seed)
-    return _name_all(estimator, _all_of(grid, search) if n_configs is None else _some_of(grid, n_configs, seed))
+        return _named(estimator, grid, n_configs, random_state)
+    found = _all_of(grid, search) if n_configs is None else _some_of(grid, n_configs, random_state)
+    return _name_all(estimator, found)
 
 
-def _named(given: Mapping[str, Any], grid: Any, n_configs: int | None, seed: int | np.random.RandomState) -> Space:
+def _named(
+    given: Mapping[str, Any], grid: Any, n_configs: int | None, random_state: int | np.random.RandomState
+) -> Space:
     if grid is not None:
         raise InputError("named configurations take no `grid`.", remedy="Give a grid with one estimator, or no grid.")
     configs = as_configs(given)
     names = list(configs)
     if n_configs is not None:
         n_configs = _at_most(n_configs, len(names))
-        rng = seed if isinstance(seed, np.random.RandomState) else np.random.default_rng(seed)
+        rng: Any = random_state
+        if not isinstance(rng, np.random.RandomState):
+            rng = np.random.default_rng(rng)
         picked = rng.choice(len(names), n_configs, replace=False)
         names = [names[i] for i in np.sort(picked)]
     params = configs.params
@@ -82,7 +87,7 @@ def _all_of(grid: Any, search: str) -> list[dict[str, Any]]:
     return found
 
 
-def _some_of(grid: Any, n_configs: int, seed: int | np.random.RandomState) -> list[dict[str, Any]]:
+def _some_of(grid: Any, n_configs: int, random_state: int | np.random.RandomState) -> list[dict[str, Any]]:
     from sklearn.model_selection import ParameterGrid, ParameterSampler
 
     parts = [grid or {}] if grid is None or isinstance(grid, Mapping) else list(grid)
@@ -90,10 +95,10 @@ def _some_of(grid: Any, n_configs: int, seed: int | np.random.RandomState) -> li
         raise invalid("grid", "must be a dict of values by parameter, or a list of such dicts", got(grid))
     if not has_distributions(parts):
         n_configs = _at_most(n_configs, len(ParameterGrid(parts)))
-        return list(ParameterSampler(parts, n_configs, random_state=seed))
+        return list(ParameterSampler(parts, n_configs, random_state=random_state))
     drawn: dict[str, dict[str, Any]] = {}
     with np.printoptions(threshold=sys.maxsize):  # else long arrays look alike
-        for params in ParameterSampler(parts, n_configs * _DRAWS_PER_CONFIG, random_state=seed):
+        for params in ParameterSampler(parts, n_configs * _DRAWS_PER_CONFIG, random_state=random_state):
             drawn.setdefault(repr(sorted(params.items(), key=lambda item: item[0])), params)
             if len(drawn) == n_configs:
                 break

@@ -156,7 +156,7 @@ def reader(text: str, dialect: Dialect) -> Any:
 
 
 def beginning(text: str, letters: int) -> str:
-    """So many letters of a text, or more of them to hold its first lines whole."""
+    """The first letters of a text: as many as asked for, and at least its first lines."""
     end = 0
     for _ in range(_LEAST_LINES):
         end = text.find("\n", end) + 1
