@@ -31,7 +31,7 @@ LAYERS = (
     ("configurations fitted alone", "fitting/sharing/executor.py", "fit_alone"),
     ("taking in what was predicted", "fitting/dispatcher.py", "_take"),
     ("asking who is dropped", "fitting/early_stopping.py", "_ask"),
-    ("scores of all folds", "search/estimator.py", "_score"),
+    ("scores of all folds", "search/estimator.py", "_set_table"),
     ("selection", "search/estimator.py", "_select"),
     ("the final fit", "fitting/api.py", "refit_one"),
 )

@@ -302,10 +302,14 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _set_results(self, request: FitRequest, space: Space, callbacks: Callbacks | None) -> None:
         """Set all that follows from the predictions: the table, the selection, the model."""
         with kernels_kept():
-            metric = self._score(request, space)
+            self._set_table(request, space)
+            self.scorer_ = request.scorers.scorer
+            self.multimetric_ = request.scorers.multimetric
+            rule = select.as_rule(selection_rule(self, request, space))
+            self._correction = Correction(request.scorers, request.kind, request.response, rule, request.seed)
             if request.scorers.main is None and not callable(self.refit):
                 return
-            self._select(metric, space)
+            self._select(request.metrics[request.scorers.selecting], space)
         if self.refit:
             start, name = time.perf_counter(), self.selection_.name
             given = (self.oof_, space.configs, request.X, request.y, name, request.fit_params)
@@ -315,8 +319,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
-    def _score(self, request: FitRequest, space: Space) -> Metric:
-        """The table, and the metric that selects."""
+    def _set_table(self, request: FitRequest, space: Space) -> None:
+        """Set the table of all scores, print their lines if that is asked for, and set what halving adds."""
         scorers, metrics, oof = request.scorers.scorers, request.metrics, self.oof_
         scores = {name: cv_results.split_scores(oof, metric, scorers[name]) for name, metric in metrics.items()}
         error_score = np.nan if self.error_score == "raise" else float(self.error_score)
@@ -334,11 +338,6 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
             self.cv_results_ = halving.columns(oof) | self.cv_results_
             self.__dict__.update(halving.attributes(oof, self._factor))
-        self.scorer_ = request.scorers.scorer
-        self.multimetric_ = request.scorers.multimetric
-        rule = select.as_rule(selection_rule(self, request, space))
-        self._correction = Correction(request.scorers, request.kind, request.response, rule, request.seed)
-        return metrics[request.scorers.selecting]
 
     def _select(self, metric: Metric, space: Space) -> None:
         rule = self._correction.rule
