@@ -86,6 +86,15 @@ def test_categories_are_found_by_type_name_position_or_mask():
     assert not np.array_equal(by_position, numeric.predict_proba(new))
 
 
+def test_a_model_that_was_saved_without_an_exponent_predicts_the_same():
+    X, y = load_iris(return_X_y=True)
+    model = KernelNaiveBayes().fit(X, y)
+    expected = model.predict_proba(X)
+    for densities in model.features_:
+        del densities._exponent
+    np.testing.assert_array_equal(model.predict_proba(X), expected)
+
+
 def test_missing_values_say_nothing():
     X, y = load_iris(return_X_y=True)
     holes = X.copy()
