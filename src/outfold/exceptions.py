@@ -58,7 +58,7 @@ _PAGES = {
         "fitting": "collecting",
         "fitting.ray_cluster": "clusters",
         "io": "predictions",
-        "io.store": "stores",
+        **dict.fromkeys(("io.database", "io.file_errors", "io.store"), "stores"),
         "models": "models",
         "search": "searches",
         "tables": "tables",
@@ -66,8 +66,7 @@ _PAGES = {
     "files": {
         "apps.folder": "stores",
         "cli.using": "models",
-        "io.guard": "stores",
-        "io.store": "stores",
+        **dict.fromkeys(("io.database", "io.file_errors", "io.guard", "io.store"), "stores"),
         "models": "models",
         "tables": "tables",
     },
