@@ -301,15 +301,16 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     def _set_results(self, request: FitRequest, space: Space, callbacks: Callbacks | None) -> None:
         """Set all that follows from the predictions: the table, the selection, the model."""
+        metrics = request.metrics  # made once, so that the kernels of the table serve the selection
         with kernels_kept():
-            self._set_table(request, space)
+            self._set_table(request, metrics, space)
             self.scorer_ = request.scorers.scorer
             self.multimetric_ = request.scorers.multimetric
             rule = select.as_rule(selection_rule(self, request, space))
             self._correction = Correction(request.scorers, request.kind, request.response, rule, request.seed)
             if request.scorers.main is None and not callable(self.refit):
                 return
-            self._select(request.metrics[request.scorers.selecting], space)
+            self._select(metrics[request.scorers.selecting], space)
         if self.refit:
             start, name = time.perf_counter(), self.selection_.name
             given = (self.oof_, space.configs, request.X, request.y, name, request.fit_params)
@@ -319,9 +320,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
-    def _set_table(self, request: FitRequest, space: Space) -> None:
+    def _set_table(self, request: FitRequest, metrics: Mapping[str, Metric], space: Space) -> None:
         """Set the table of all scores, print their lines if that is asked for, and set what halving adds."""
-        scorers, metrics, oof = request.scorers.scorers, request.metrics, self.oof_
+        scorers, oof = request.scorers.scorers, self.oof_
         scores = {name: cv_results.split_scores(oof, metric, scorers[name]) for name, metric in metrics.items()}
         error_score = np.nan if self.error_score == "raise" else float(self.error_score)
         trained = {
