@@ -314,6 +314,13 @@ def verdict(result: dict[str, Any]) -> Verdict:
         f"rho_1 is below rho_2 (in {ordered} of {len(pairs)} settings)": ordered > 0.8 * len(pairs),
         f"both are within 0.06 of the printed ones (in {near})": near > 0.6 * len(pairs),
     }
+    for row in rows_of(result, "blocks"):
+        blocked, random = row["sds"]
+        chance = 2 * random / np.sqrt(row["sets"])  # two standard errors of a difference of standard deviations
+        claims["three repeats vary less with blocks than with random halves"] = blocked < random - chance
+    if covariances := {row["n"]: row["covariance"] for row in rows_of(result, "overlap")}:
+        least = min(covariances, key=covariances.__getitem__)
+        claims["two-fold estimates covary least where their halves share a quarter of the samples"] = least == 128
     return concluded(
         claims, "The paper does not say how its trees, networks and support vector machines are set.", headlines
     )
@@ -371,7 +378,7 @@ def page(result: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield from table(
             ("shared", "data sets", "covariance"),
-            [(row["n"], row["sets"], f"{row['covariance']:.2e}") for row in rows_of(result, "overlap")],
+            [(row["n"], f"{row['sets']:,}", f"{row['covariance']:.2e}") for row in rows_of(result, "overlap")],
         )
     for row in rows_of(result, "blocks"):
         yield from ("", "## Blocked and random repeats (Figure 3)", "")
