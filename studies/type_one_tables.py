@@ -145,7 +145,7 @@ def words(rows: list[Setting]) -> Iterator[str]:
         for design, metric, test, rate, row in cells(rows)
         if is_taken(design, metric, test, row) and rate > AGAIN_ABOVE
     }
-    yield f"in {len(again)} of the {len(again | above)} cells above {AGAIN_ABOVE} they were measured again"
+    yield f"{len(again)} of the {len(again | above)} cells above {AGAIN_ABOVE} were measured again"
     largest = largest_errors(rows)
     plans = list(KINDS)[:5]
     most = max(error for kind in plans for error in largest[kind]["t_training"].values())

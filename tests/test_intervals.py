@@ -670,7 +670,7 @@ def test_the_page_has_the_numbers_of_the_study_of_small_folds():
     ways = [(found["cv"], found["folds drawn as they are"]) for found in study["settings"].values()]
     ours, theirs = ([way["coverage"] for way in column] for column in zip(*ways, strict=True))
     page = " ".join(PAGE.read_text().split())
-    assert f"by_fold.json)): {study['data_sets']:,} data sets per setting" in page
+    assert f"by_fold.json)). Each setting has {study['data_sets']:,} data sets" in page
     assert f"contained the true score in {min(ours):.3f} to {max(ours):.3f} of the data sets." in page
     assert f"own weights contained it in {min(theirs):.3f} to {max(theirs):.3f}." in page
     assert min(ours) >= 0.93

@@ -61,8 +61,8 @@ def test_other_pages_say_what_was_found():
         )
         for metric in pooled_within.USED
     }
-    said = "with 60 or 150 samples, the bias of the estimate is {roc_auc} for AUC, {concordance} for concordance and "
-    said += "{average_precision} for average precision, after removing the luck of the samples"
+    said = "the bias of the estimate with 60 or 150 samples, and removed the luck of the samples. "
+    said += "It is {roc_auc} for AUC, {concordance} for concordance and {average_precision} for average precision"
     assert said.format(**spans) in tour
 
 
