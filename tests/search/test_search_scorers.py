@@ -380,6 +380,28 @@ def test_a_class_missing_in_training_has_probability_zero():
     assert (search.oof_.data[0, :, 38:, 2] == 0).all()
 
 
+class OfSinglePrecision(GaussianNB):
+    """Probabilities of 32 bits, as XGBoost gives them."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X).astype(np.float32)
+
+
+def test_probabilities_of_32_bits_are_scored_in_64():
+    X, y = make_classification(120, 4, flip_y=0.2, random_state=0)
+    X = np.tile(X, 10)  # naive Bayes takes copies for evidence, and is certain
+    grid, options = {"var_smoothing": [1e-9, 1e-3]}, {"scoring": "neg_log_loss", "cv": CV, "refit": False}
+    ours, theirs = both(OfSinglePrecision(), grid, X, y, **options)
+    for k, (train, test) in enumerate(CV.split(X, y)):
+        proba = OfSinglePrecision(var_smoothing=1e-9).fit(X[train], y[train]).predict_proba(X[test])[:, 1]
+        of_64, of_32 = (search.cv_results_[f"split{k}_test_score"][0] for search in (ours, theirs))
+        assert of_64 == pytest.approx(-log_loss(y[test], proba.astype(np.float64)), rel=1e-12)
+        assert of_32 == pytest.approx(-log_loss(y[test], proba), rel=1e-12)
+    means = [search.cv_results_["mean_test_score"][0] for search in (ours, theirs)]
+    assert means[0] < means[1] - 0.1  # probabilities of 0 cost 36, not 16
+    assert_same_scores(*both(GaussianNB(), grid, X, y, **options))
+
+
 # -- scorers made by hand -------------------------------------------------------------------------------
 
 MADE = {
