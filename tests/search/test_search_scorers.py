@@ -8,7 +8,14 @@ import re
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris, make_classification
-from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge, TweedieRegressor
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    SGDClassifier,
+    TweedieRegressor,
+)
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
@@ -400,6 +407,20 @@ def test_probabilities_of_32_bits_are_scored_in_64():
     means = [search.cv_results_["mean_test_score"][0] for search in (ours, theirs)]
     assert means[0] < means[1] - 0.1  # probabilities of 0 cost 36, not 16
     assert_same_scores(*both(GaussianNB(), grid, X, y, **options))
+
+
+def test_beside_a_scorer_of_probabilities_areas_rank_by_probabilities():
+    X, y = make_classification(150, 6, flip_y=0.2, random_state=0)
+    X, model = 50 * X, SGDClassifier(loss="log_loss", random_state=0)
+    grid, options = {"alpha": [1e-5, 1.0]}, {"cv": CV, "refit": "roc_auc"}
+    for name in ("accuracy", "f1"):
+        assert_same_scores(*both(model, grid, X, y, scoring=["roc_auc", name], **options), ["roc_auc", name])
+    ours, theirs = both(model, grid, X, y, scoring=["roc_auc", "neg_log_loss"], **options)
+    by_proba = make_scorer(roc_auc_score, response_method="predict_proba")
+    ranked = GridSearchCV(model, grid, scoring=by_proba, cv=CV).fit(X, y).cv_results_["mean_test_score"]
+    np.testing.assert_allclose(ours.cv_results_["mean_test_roc_auc"], ranked, rtol=1e-12)
+    # With the weak penalty, many probabilities round to 1.
+    assert theirs.cv_results_["mean_test_roc_auc"][0] > ranked[0] + 0.05
 
 
 # -- scorers made by hand -------------------------------------------------------------------------------
