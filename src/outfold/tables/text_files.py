@@ -10,6 +10,7 @@ import csv
 import io
 import re
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -203,7 +204,9 @@ def _read_ragged(file: _File, dialect: Dialect) -> tuple[pd.DataFrame, list[str]
     """Lines of different lengths: cells that lack at the end are missing, and a cell too much is an error."""
     import pandas as pd
 
-    width, rows, short = len(file.layout.names), [], []
+    # Lists of columns, because each row as a list would take ten times the memory of the text.
+    columns: dict[str, list[str | None]] = {name: [] for name in file.layout.names}
+    width, n_short, first_short = len(columns), 0, 0
     lines = reader(file.layout.body, dialect)
     at = file.layout.first_line
     for row in lines:
@@ -216,13 +219,14 @@ def _read_ragged(file: _File, dialect: Dialect) -> tuple[pd.DataFrame, list[str]
             remedy = f"Put quotes around a value that contains {between}, or name the `separator`."
             raise FileError(problem, remedy=remedy)
         if len(row) < width:
-            short.append(here)
-        rows.append([cell or None for cell in row[:width]] + [None] * (width - len(row)))
-    frame = pd.DataFrame(rows, columns=file.layout.names, dtype=object)
-    if not short:
+            n_short, first_short = n_short + 1, first_short or here
+        for column, cell in zip_longest(columns.values(), row[:width]):
+            column.append(cell or None)
+    frame = pd.DataFrame(columns, dtype=object)
+    if not n_short:
         return frame, []
-    many = formatting.count(len(short), "line has", "lines have")
-    first = f"{many} fewer values than there are columns, the first is line {short[0]}"
+    many = formatting.count(n_short, "line has", "lines have")
+    first = f"{many} fewer values than there are columns, the first is line {first_short}"
     return frame, [f"{first}; the last columns are missing there"]
 
 
