@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import time
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -129,6 +130,11 @@ def parquet(**columns):
     return stream.getvalue()
 
 
+def _zeros():
+    zeros = np.zeros(20 * MILLION)
+    return {"sample": zeros, "prediction": zeros}
+
+
 def _one_text(n_letters, n_rows):
     """A column with the same text in each row; the file has it once."""
     pa = pytest.importorskip("pyarrow")
@@ -141,9 +147,9 @@ def _one_text(n_letters, n_rows):
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        pytest.param(lambda: {"sample": np.zeros(20 * MILLION)}, "asks for 1", id="zeros"),
+        pytest.param(lambda: _zeros(), "asks for 2", id="zeros"),
         pytest.param(lambda: {"sample": _one_text(MILLION, 200_000)}, "asks for 200,000,000,000", id="one text"),
-        pytest.param(lambda: {"sample": ["x" * 150 * MILLION]}, "asks for 150,000,0", id="long text"),
+        pytest.param(lambda: {"sample": ["x" * 150 * MILLION] * 2}, "asks for 300,000,0", id="long text"),
     ],
 )
 def test_a_bomb_of_parquet_is_refused(tmp_path, read, columns, says):
@@ -151,6 +157,25 @@ def test_a_bomb_of_parquet_is_refused(tmp_path, read, columns, says):
     path.write_bytes(parquet(**columns()))
     assert path.stat().st_size < 300_000
     refused_soon(read, path, f"{says}.* times its size. If you trust it, save it as .csv")
+
+
+def test_indicators_of_one_category_are_read(tmp_path):
+    """A column of zeros and ones for each of 300 values, some of them frequent: 130 times smaller when packed."""
+    path, n_rows, n = tmp_path / "x.csv.gz", 45_000, 300
+    shares = 1 / np.arange(1, n + 1)
+    drawn = np.random.default_rng(0).choice(n, n_rows, p=shares / shares.sum())
+    lines = {i: ",".join("1" if i == j else "0" for j in range(n)) + "\n" for i in range(n)}
+    text = ",".join(f"c{i}" for i in range(n)) + "\n" + "".join(map(lines.get, drawn))
+    path.write_bytes(gzip.compress(text.encode()))
+    assert len(text) > max(25 * MILLION, 100 * path.stat().st_size)
+    assert tables.read_file(path).frame.shape == (n_rows, n)
+
+
+def test_parquet_with_constant_columns_is_read(tmp_path):
+    path, n_rows = tmp_path / "x.parquet", 140_000
+    path.write_bytes(parquet(**dict.fromkeys([f"c{i}" for i in range(100)], np.zeros(n_rows)), y=np.arange(n_rows) % 2))
+    assert 8 * 100 * n_rows > max(100 * MILLION, 400 * path.stat().st_size)
+    assert tables.read_file(path).frame.shape == (n_rows, 101)
 
 
 def test_parquet_with_a_text_in_many_rows_is_read(tmp_path):
@@ -164,16 +189,16 @@ def test_parquet_with_a_text_in_many_rows_is_read(tmp_path):
 def test_a_bomb_of_polars_is_refused_without_pyarrow(tmp_path, monkeypatch):
     pytest.importorskip("polars")
     path = tmp_path / "x.parquet"
-    path.write_bytes(parquet(sample=np.zeros(20 * MILLION)))
+    path.write_bytes(parquet(**_zeros()))
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     monkeypatch.setattr("outfold.io.tables._ENGINES", ("polars",))
-    refused_soon(of.read, path, "asks for 160,000,000 bytes of memory or more")
+    refused_soon(of.read, path, "asks for 320,000,000 bytes of memory or more")
 
 
 def test_a_bomb_of_feather_is_refused(tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "x.feather"
-    pd.DataFrame({"a": np.zeros(20 * MILLION)}).to_feather(path, compression="zstd")
+    pd.DataFrame(_zeros()).to_feather(path, compression="zstd")
     refused_soon(tables.read_file, path, "times its size. If you trust it, save it as .csv")
 
 
@@ -228,7 +253,35 @@ def test_an_excel_file_with_few_cells_beside_the_table_is_read(tmp_path):
     assert tables.read_file(excel(tmp_path / "x.xlsx", rows)).frame.shape[1] == 2
 
 
+def test_a_large_sheet_with_many_empty_cells_is_read(tmp_path):
+    """One cell in 25 is filled, as in a questionnaire with many branches."""
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed (outfold[excel])")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    sheet.append([f"c{j}" for j in range(500)])
+    for i in range(4200):
+        sheet.append([1 if (i + j) % 25 == 0 else None for j in range(500)])
+    book.save(tmp_path / "x.xlsx")
+    assert tables.read_file(tmp_path / "x.xlsx").frame.shape == (4200, 500)
+
+
 # -- texts that take long to read -----------------------------------------------------------------------
+
+
+def test_short_lines_do_not_take_many_times_their_size(tmp_path):
+    """Each line as a list of its cells would take 95 times the memory of the text."""
+    path = tmp_path / "x.csv"
+    path.write_text("a,b,c\n" + "1\n" * 50_000)
+    tables.read_file(path)  # what is imported does not count
+    tracemalloc.start()
+    try:
+        found = tables.read_file(path)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.frame.shape == (50_000, 3)
+    assert "50,000 lines have fewer values than there are columns, the first is line 2" in " ".join(found.notes)
+    assert most < 75 * path.stat().st_size
 
 
 def test_numbers_of_many_digits_are_codes(tmp_path):

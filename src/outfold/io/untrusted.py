@@ -16,10 +16,11 @@ from ..exceptions import FileError
 
 # Each column costs some hundred microseconds, whatever is in it. The largest tables of genes have 60,000.
 _MOST_COLUMNS = 100_000
-# A file may unpack to this many bytes, or to so many times its size. Text packs some ten times. Columns of a binary table with
-# the same value in most rows pack better, and cannot be unpacked by hand.
-_ALWAYS_TEXT, _MOST_PACKED_TEXT = 25_000_000, 100
-_ALWAYS_BINARY, _MOST_PACKED_BINARY = 100_000_000, 400
+# A file may unpack to this many bytes, or to so many times its size. Text packs some ten times, and 180 times if nearly all cells
+# are zeros: 300 indicators of one category. Columns of a binary table with the same value in most rows pack better, and cannot be
+# unpacked by hand; each value counts eight bytes there, also a yes or no.
+_ALWAYS_TEXT, _MOST_PACKED_TEXT = 25_000_000, 200
+_ALWAYS_BINARY, _MOST_PACKED_BINARY = 250_000_000, 1000
 _PIECE = 1 << 20
 _NUMBER = 8  # bytes
 

@@ -11,10 +11,12 @@ from xml.parsers import expat
 from ..exceptions import FileError
 from ..io.untrusted import check_zip
 
-# A sheet may have this many cells, or this many times the cells that are in the file.
-_ALWAYS, _MOST_EMPTY = 2_000_000, 10
-# Bytes, and times the size of the file: Excel packs ten times, and to read a cell takes ten times as long as from text.
-_MOST_PACKED = 8_000_000, 25
+# A sheet may have this many cells, or this many times the cells that are in the file. An empty one takes a microsecond, and of a
+# questionnaire with many branches one cell in twenty may be filled.
+_ALWAYS, _MOST_EMPTY = 5_000_000, 25
+# Bytes, and times the size of the file: Excel packs ten times, and thirty times if all cells hold the same word. To read a cell
+# takes ten times as long as from text.
+_MOST_PACKED = 8_000_000, 50
 _MOST_LEVELS = 100  # of parts inside of others; Excel needs ten
 _PLACE = re.compile(r"([A-Z]{0,3})([0-9]{1,9})")
 
