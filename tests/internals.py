@@ -177,6 +177,7 @@ _SOURCES = {
     "APPLICATION_ID": "outfold.io.schema",
     "SCHEMA": "outfold.io.schema",
     "known_tables": "outfold.io.schema",
+    "strange_provenance": "outfold.io.facts",
     "read": "outfold.io.files",
     "Cell": "outfold.io.store",
     "Store": "outfold.io.store",

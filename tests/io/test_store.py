@@ -27,7 +27,18 @@ from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 from conftest import make_predictions
-from internals import APPLICATION_ID, SCHEMA, Cell, Store, Target, cell_mask, database, inner_folds, save
+from internals import (
+    APPLICATION_ID,
+    SCHEMA,
+    Cell,
+    Store,
+    Target,
+    cell_mask,
+    database,
+    inner_folds,
+    save,
+    strange_provenance,
+)
 from internals import store as store_module
 from outfold import Plan, Predictions, State, collect, load
 from outfold.exceptions import FileError, InputError, StoreMismatchError
@@ -86,6 +97,8 @@ VALUES = st.recursive(
     max_leaves=4,
 )
 FACTS = st.dictionaries(TEXT, VALUES, max_size=3)
+# A fact with the name of one of ours is refused if `collect` cannot have written it; another test holds that.
+OTHER_FACTS = FACTS.filter(lambda facts: strange_provenance(facts) is None)
 FINITE = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
 
@@ -169,7 +182,7 @@ def blocks(draw, target, configs, params, response, folds, n_folds, **shared):
         threshold=draw(st.one_of(st.none(), FINITE)),
         messages={(configs[j], int(i), int(k)): draw(TEXT) for j, i, k in failed},
         notes=tuple(Note(f"OF{i}", text) for i, text in enumerate(draw(st.lists(TEXT, max_size=2)))),
-        provenance=draw(FACTS),
+        provenance=draw(OTHER_FACTS),
         labels=labels,
         **shared,
     )
@@ -1026,6 +1039,13 @@ def test_write_is_all_or_nothing_and_checks_what_it_gets(tmp_path):
             with pytest.raises(InputError, match=text):
                 store.write([good, cell])
         assert finished(store) == set()
+
+
+def test_a_fact_that_nobody_could_read_again_is_refused(tmp_path):
+    oof = replace(make_predictions("mse"), provenance={"ledger": None})
+    with pytest.raises(InputError, match="must have a value for 'ledger' that collect could have written, or another name"):
+        save(oof, tmp_path / "x.oof")
+    assert not (tmp_path / "x.oof").exists()
 
 
 def test_update_adds_to_the_provenance_and_replaces_notes(tmp_path):
