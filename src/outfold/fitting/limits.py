@@ -81,9 +81,8 @@ def end_workers_with_this_process() -> None:
     from joblib.externals.loky import reusable_executor
 
     executor: Any = getattr(reusable_executor, "_executor", None)
-    with contextlib.suppress(
-        AttributeError
-    ):  # private names: in another version, a worker looks from its first batch on
+    # These names are private. In a version without them, a worker looks from its first batch on.
+    with contextlib.suppress(AttributeError):
         if executor._initializer is None:
             executor._initializer = end_with_parent
 
