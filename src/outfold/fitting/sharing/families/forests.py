@@ -17,6 +17,7 @@ from ..family import Family, Unsuitable, View
 from .common import LastX, is_count, is_seed
 from .growing import DEEPEST, OTHER_BUILDER, Grower, can_grow, same_trees
 
+_SEEDS = np.iinfo(np.int32).max  # scikit-learn draws the seed of each tree below this
 # With fewer trees, growing the first one twice costs more than it saves.
 _FEWEST_TREES = 10
 
@@ -118,10 +119,10 @@ def grow_trees(forest: Any, rows: NDArray[np.float32], y: NDArray[Any]) -> list[
         n_drawn = forest._n_samples_bootstrap if forest.bootstrap else None
         grow = Grower(forest.estimators_[0], rows, y, getattr(forest, "classes_", None), n_drawn)
         stream = np.random.RandomState(forest.random_state)
-        first = grow(stream.randint(DEEPEST), *sizes)
+        first = grow(stream.randint(_SEEDS), *sizes)
         if not same_trees(first, forest.estimators_[0].tree_):
             return None
-        return [first, *(grow(stream.randint(DEEPEST), *sizes) for _ in range(n_trees - 1))]
+        return [first, *(grow(stream.randint(_SEEDS), *sizes) for _ in range(n_trees - 1))]
     except OTHER_BUILDER:
         return None
 
