@@ -38,8 +38,7 @@ def followed(path: Path) -> Path:
 def written_file(path: Path) -> Path:
     """The file to replace: behind a symbolic link the one it points to. A device or a pipe is refused."""
     path = followed(path)
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise FileError(f"{path} is a device or a pipe, not a file", remedy="Give the name of a file.")
+    refuse_special(path, "Give the name of a file.")
     return path
 
 

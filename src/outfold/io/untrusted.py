@@ -25,12 +25,10 @@ _PIECE = 1 << 20
 _NUMBER = 8  # bytes
 
 
-def refuse_special(path: Path) -> None:
-    """Refuse a device, a pipe or a socket: to read one may take forever."""
+def refuse_special(path: Path, remedy: str = "Save what it gives in a file, and name that.") -> None:
+    """Refuse a device, a pipe or a socket: to read one may take forever, and to replace one may break a machine."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise FileError(
-            f"{path} is a device or a pipe, not a file", remedy="Save what it gives in a file, and name that."
-        )
+        raise FileError(f"{path} is a device or a pipe, not a file", remedy=remedy)
 
 
 def refuse_many_columns(name: str, n: int) -> None:

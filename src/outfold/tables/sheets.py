@@ -79,7 +79,8 @@ def _check_sheet(name: str, file: IO[bytes]) -> None:
     except expat.ExpatError:
         return
     if sheet.levels > _MOST_LEVELS:
-        raise FileError(f"{name} is no file of Excel: parts of it are inside of others, {sheet.levels:,} times.")
+        problem = f"{name} is no file of Excel: parts of it are inside of others, {sheet.levels:,} times"
+        raise FileError(problem, remedy="Save the table as .csv.")
     if sheet.is_too_large:
         given = f"{sheet.rows:,} rows and {sheet.columns:,} columns, and values in only {sheet.cells:,} cells"
         remedy = "Delete what is far from the table, or save the table as .csv."
