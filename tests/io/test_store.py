@@ -1043,7 +1043,7 @@ def test_write_is_all_or_nothing_and_checks_what_it_gets(tmp_path):
 
 def test_a_fact_that_nobody_could_read_again_is_refused(tmp_path):
     oof = replace(make_predictions("mse"), provenance={"ledger": None})
-    with pytest.raises(InputError, match="must have a value for 'ledger' that collect could have written, or another name"):
+    with pytest.raises(InputError, match="must have a value for 'ledger' that collect could have written"):
         save(oof, tmp_path / "x.oof")
     assert not (tmp_path / "x.oof").exists()
 
