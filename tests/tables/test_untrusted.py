@@ -64,7 +64,7 @@ def test_a_pipe_or_device_is_refused(tmp_path, kind, read, ending):
         read(path)
 
 
-# -- too many columns -----------------------------------------------------------------------------------
+# -- too many columns or cells -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("read", READERS)
@@ -95,6 +95,27 @@ def test_repeated_names_take_no_square_of_the_time(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text(f"{','.join(names)}\n{','.join('1' for _ in names)}\n")
     refused_soon(of.read, path, "has 20,000 columns with 1 different names. Give each column a name of its own")
+
+
+@pytest.mark.parametrize("read", [*READERS, pytest.param(of.adapters.read_helm, id="items")])
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+@pytest.mark.parametrize("end", ["\n", "\r"])
+def test_lines_that_lack_nearly_all_cells_are_refused(tmp_path, read, ending, end):
+    """Readers fill them up: 20,000 names and 4,000 short lines took 2 GB."""
+    path = tmp_path / f"x.{ending}"
+    text = "model,instance_id,exact_match," + ",".join(f"c{i}" for i in range(20_000)) + end
+    data = (text + "".join(f"a,{i},1{end}" for i in range(4000))).encode()
+    path.write_bytes(gzip.compress(data) if ending.endswith("gz") else data)
+    says = r"has 4,00[01] lines for 20,003 columns, and only (12,000|32,003) cells in all of them. Leave out the names"
+    refused_soon(read, path, says)
+
+
+def test_lines_within_quotes_are_no_rows(tmp_path):
+    path = tmp_path / "x.csv"
+    header = ",".join(f"model {i}" for i in range(60))
+    prompt = '"' + "a line of text\n" * 100 + '"'
+    path.write_text(f"sample,prompt,label,{header}\n" + "".join(f"{i},{prompt},{i % 2},{'1,' * 59}0\n" for i in range(1000)))
+    assert of.read(path, sample="sample", label="label", models=[f"model {i}" for i in range(60)]).n_samples == 1000
 
 
 # -- what unpacks to far more than its size -------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import InputError, invalid
-from ..io.untrusted import check_gzip, refuse_special
+from ..io.untrusted import check_csv, refuse_special
 from ._items import TEXTS, Item, Missing, Paths, as_score, files_of, from_items, number_in, one_of, read_json, reading
 
 # Names that columns have, the most usual first.
@@ -123,11 +123,9 @@ def _from_run(model: str, task: str, instances: list[Any], metric: str) -> Itera
 
 def _table(path: Path) -> list[dict[str, Any]]:
     refuse_special(path)
-    packed = path.suffix == ".gz"
-    opener: Any = gzip.open if packed else open
+    opener: Any = gzip.open if path.suffix == ".gz" else open
     with reading(path, "a table of items"), opener(path, "rt", encoding="utf-8-sig", newline="") as lines:
-        if packed:
-            check_gzip(path)
+        check_csv(path)
         table = csv.DictReader(lines, restval="")  # a cell that is not there is empty
         rows = []
         for row in table:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..data.splitting import NOT_HELD_OUT
 from ..exceptions import FileError, InputError, got, invalid
-from .untrusted import check_gzip, check_parquet, refuse_many_columns, refuse_special
+from .untrusted import check_csv, check_parquet, refuse_many_columns, refuse_special
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -262,8 +262,7 @@ def _check_text(path: Path) -> None:
     packed = path.suffix.lower() == ".gz"
     opener: Any = gzip.open if packed else open
     try:
-        if packed:
-            check_gzip(path)
+        check_csv(path)
         with opener(path, "rt", errors="replace") as lines:
             header = lines.readline()
     except FileError:  # one of the OSErrors below

@@ -6,9 +6,11 @@ its size is refused.
 
 from __future__ import annotations
 
+import csv
 import gzip
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,9 @@ _MOST_COLUMNS = 100_000
 # unpacked by hand; each value counts eight bytes there, also a yes or no.
 _ALWAYS_TEXT, _MOST_PACKED_TEXT = 25_000_000, 200
 _ALWAYS_BINARY, _MOST_PACKED_BINARY = 250_000_000, 1000
+# A table may have this many cells, or this many times the cells that are in the file. Each that is not takes a microsecond, and
+# of a questionnaire with many branches one cell in twenty may be filled.
+_ALWAYS_CELLS, _MOST_EMPTY = 5_000_000, 25
 _PIECE = 1 << 20
 _NUMBER = 8  # bytes
 
@@ -39,6 +44,42 @@ def refuse_many_columns(name: str, n: int) -> None:
         raise FileError(problem, remedy=remedy)
 
 
+def is_mostly_empty(rows: int, columns: int, cells: int) -> bool:
+    """Whether a table of this size has only a few cells in the file."""
+    return rows * columns > max(_ALWAYS_CELLS, _MOST_EMPTY * cells)
+
+
+def refuse_short_lines(name: str, rows: int, columns: int, cells: int) -> None:
+    """Refuse a text with many names in its first line and hardly a cell in the others, which would be filled up."""
+    if is_mostly_empty(rows, columns, cells):
+        problem = f"{name} has {rows:,} lines for {columns:,} columns, and only {cells:,} cells in all of them"
+        raise FileError(problem, remedy="Leave out the names of columns without cells.")
+
+
+def check_csv(path: Path) -> None:
+    """Refuse a file with commas that gzip unpacks to far more than its size, or whose lines are nearly all too short."""
+    packed = path.suffix.lower() == ".gz"
+    lines = commas = 0
+    for piece in unpacked(path) if packed else _pieces(path):
+        lines += piece.count(b"\n") + piece.count(b"\r")
+        commas += piece.count(b",")
+    opener: Any = gzip.open if packed else open
+    with opener(path, "rt", errors="replace") as file:
+        columns = file.readline().count(",") + 1
+        if is_mostly_empty(lines, columns, commas + lines):  # or there are lines within quotes, which the reader tells
+            file.seek(0)
+            with suppress(csv.Error):
+                lengths = [len(row) for row in csv.reader(file) if row]
+                lines, commas = len(lengths), sum(lengths) - len(lengths)
+            refuse_short_lines(path.name, lines, columns, commas + lines)
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
 def unpacked(path: Path) -> Iterator[bytes]:
     """The content of a file that gzip has packed, in pieces."""
     most, n_bytes = max(_ALWAYS_TEXT, _MOST_PACKED_TEXT * path.stat().st_size), 0
@@ -47,12 +88,6 @@ def unpacked(path: Path) -> Iterator[bytes]:
             n_bytes += len(piece)
             _refuse_bytes(path, n_bytes, most, "If you trust it, unpack it first: gunzip.")
             yield piece
-
-
-def check_gzip(path: Path) -> None:
-    """Refuse a file that gzip unpacks to far more than its size."""
-    for _ in unpacked(path):
-        pass
 
 
 def check_zip(path: Path, most_packed: tuple[int, int], remedy: str) -> None:

@@ -9,11 +9,8 @@ from typing import IO
 from xml.parsers import expat
 
 from ..exceptions import FileError
-from ..io.untrusted import check_zip
+from ..io.untrusted import check_zip, is_mostly_empty
 
-# A sheet may have this many cells, or this many times the cells that are in the file. An empty one takes a microsecond, and of a
-# questionnaire with many branches one cell in twenty may be filled.
-_ALWAYS, _MOST_EMPTY = 5_000_000, 25
 # Bytes, and times the size of the file: Excel packs ten times, and thirty times if all cells hold the same word. To read a cell
 # takes ten times as long as from text.
 _MOST_PACKED = 8_000_000, 50
@@ -56,11 +53,6 @@ class _Sheet:
         """An element ends."""
         self.level -= 1
 
-    @property
-    def is_too_large(self) -> bool:
-        """Whether the cells that are there are few among those up to the farthest."""
-        return self.rows * max(self.columns, 1) > max(_ALWAYS, _MOST_EMPTY * self.cells)
-
 
 def _column(letters: str) -> int:
     """The number of a column: A is 1, Z is 26, AA is 27."""
@@ -81,7 +73,7 @@ def _check_sheet(name: str, file: IO[bytes]) -> None:
     if sheet.levels > _MOST_LEVELS:
         problem = f"{name} is no file of Excel: parts of it are inside of others, {sheet.levels:,} times"
         raise FileError(problem, remedy="Save the table as .csv.")
-    if sheet.is_too_large:
+    if is_mostly_empty(sheet.rows, max(sheet.columns, 1), sheet.cells):
         given = f"{sheet.rows:,} rows and {sheet.columns:,} columns, and values in only {sheet.cells:,} cells"
         remedy = "Delete what is far from the table, or save the table as .csv."
         raise FileError(f"a sheet of {name} has {given}", remedy=remedy)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..exceptions import FileError
-from ..io.untrusted import refuse_many_columns
+from ..io.untrusted import refuse_many_columns, refuse_short_lines
 from .dialect import NO_SEPARATOR, Dialect, find_separator, most_cells, read_text, reader
 from .layout import Layout, find_layout, told_separator
 from .marks import find_marks, own_decimal
@@ -143,7 +143,9 @@ def _is_rectangular(file: _File, dialect: Dialect) -> bool:
         lengths = np.fromiter(map(len, reader(file.layout.body, dialect)), dtype=np.int64)
     except csv.Error as error:
         raise _unreadable(file.name, error) from None
-    return bool(np.isin(lengths, (0, len(file.layout.names))).all())
+    lengths = lengths[lengths > 0]
+    refuse_short_lines(file.name, len(lengths), len(file.layout.names), int(lengths.sum()))
+    return bool((lengths == len(file.layout.names)).all())
 
 
 def _unreadable(name: str, error: csv.Error) -> FileError:
