@@ -114,7 +114,9 @@ def test_lines_within_quotes_are_no_rows(tmp_path):
     path = tmp_path / "x.csv"
     header = ",".join(f"model {i}" for i in range(60))
     prompt = '"' + "a line of text\n" * 100 + '"'
-    path.write_text(f"sample,prompt,label,{header}\n" + "".join(f"{i},{prompt},{i % 2},{'1,' * 59}0\n" for i in range(1000)))
+    path.write_text(
+        f"sample,prompt,label,{header}\n" + "".join(f"{i},{prompt},{i % 2},{'1,' * 59}0\n" for i in range(1000))
+    )
     assert of.read(path, sample="sample", label="label", models=[f"model {i}" for i in range(60)]).n_samples == 1000
 
 

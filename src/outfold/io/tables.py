@@ -259,8 +259,7 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 def _check_text(path: Path) -> None:
     """Refuse a .csv file that is no table of ours, or that only a stranger would make."""
-    packed = path.suffix.lower() == ".gz"
-    opener: Any = gzip.open if packed else open
+    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         check_csv(path)
         with opener(path, "rt", errors="replace") as lines:

@@ -76,7 +76,7 @@ def as_frame(X: Any) -> pd.DataFrame:
     try:
         import pandas as pd
     except ImportError:
-        remedy = "pip install 'outfold[frames]'"
+        remedy = "Run: pip install 'outfold[frames]'"
         raise InputError("looking for shifts needs pandas.", remedy=remedy, page="extras") from None
 
     if hasattr(X, "tocsr"):

@@ -139,7 +139,7 @@ def read_file(
         raise
     except ImportError:
         extra, package = ("excel", "openpyxl") if "xls" in ending else ("frames", "pyarrow")
-        remedy = f"pip install 'outfold[{extra}]'"
+        remedy = f"Run: pip install 'outfold[{extra}]'"
         raise FileError(f"reading {path.name} needs {package}.", remedy=remedy, page="extras") from None
     except Exception as error:
         why = str(error).strip().partition("\n")[0]
@@ -151,7 +151,7 @@ def _need_pandas(path: Path) -> None:
     try:
         import pandas  # noqa: F401
     except ImportError:
-        remedy = "pip install 'outfold[frames]'"
+        remedy = "Run: pip install 'outfold[frames]'"
         raise FileError(f"reading {path.name} needs pandas.", remedy=remedy, page="extras") from None
 
 
