@@ -69,7 +69,7 @@ def test_at_a_margin_auto_does_not_swap():
         np.arange(60) % 2, np.random.default_rng(0).random((60, 2)), response="proba", configs=["a", "b"]
     )
     equal = compare.auto(oof, "log_loss", "a", "b")
-    assert "needs no assumption" in equal.reason
+    assert "no more is assumed" in equal.reason
     for found in (
         compare.non_inferior(oof, "log_loss", "a", "b", margin=0.1),
         compare.auto(oof, "log_loss", "a", "b", null=0.1),

@@ -126,8 +126,8 @@ areas: the two areas come from the same samples, and DeLong's covariance account
 few: with few samples of a class, DeLong's test is wrong too often, and this one is wrong least often: on test sets of 17 samples
     it found a difference between equally good models in up to {error:.0%} of data sets at alpha 0.05. Collect folds, for example
     with `Plan(folds=10)`, to compare learners on all samples
-swaps: if the two were equally good, swapping their predictions of a sample would change nothing; this needs no assumption about
-    how the differences are distributed
+swaps: if it made no difference which of the two predicts a sample, swapping their predictions would change nothing; no more is
+    assumed. Where one is far worse on a few samples, it also finds that they differ while their means do not
 skewed: for a null other than 0, swapping the two models assumes symmetric differences; this t test of samples, or of whole
     groups, allows for skewed ones. In simulations at alpha 0.05 it was wrong in 5.6% of data sets on average, and in up to 30%
     where the large errors of a few samples decide the mean
