@@ -313,7 +313,7 @@ def page(result: dict[str, Any]) -> Iterator[str]:
     yield from ("", "## Coverage (Figure 6)", "")
     yield (
         "How often intervals hold the truth, by level: percentiles of the draws of BBC and BBCD as published, and "
-        "Outfold's interval (`mover`), which there is not where nothing varies. The last column is the mean width at 0.95."
+        "Outfold's interval (`mover`), which does not exist where nothing varies. The last column is the mean width at 0.95."
     )
     yield ""
     cells = []
@@ -332,7 +332,7 @@ def page(result: dict[str, Any]) -> Iterator[str]:
     yield from table(("N", "subsamples", "interval", *(f"{level:.2f}" for level in LEVELS), "width"), cells)
     yield from ("", "## Differences", "")
     yield (
-        "- christine, philippine, gisette and gina are not to be had. The paper has 20 subsamples of each set and "
+        "- christine, philippine, gisette and gina cannot be had. The paper has 20 subsamples of each set and "
         "size, and 500 samples; 1,000 trees in a forest."
     )
     yield (
