@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from harness import Headline, Record, Size, Study, Unit, Verdict, concluded, generator
 from harness.data import load
-from harness.many_tests import pvalues
+from harness.many_tests import paper_names, pvalues
 from harness.pages import table
 from harness.pictures import Panel, figure
 
@@ -153,7 +153,7 @@ def page(result: dict[str, Any]) -> Iterator[str]:
     n = result["partitions"]
     yield (
         f"Rejections among {n} partitions at {ALPHA}, naive Bayes against linear discriminants; in brackets as "
-        "printed, of 50:"
+        "printed, of 50. " + paper_names(TESTS)
     )
     yield ""
     rows = []

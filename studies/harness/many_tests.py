@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 import outfold as of
@@ -21,3 +23,9 @@ def pvalues(test: str, plan: of.Plan, differences: np.ndarray, n: int, null: flo
     )
     found = of.compare.pairs(given, None, test=test, control="nothing", adjust="none", omnibus=False)
     return np.array([np.nan if one.pvalue is None else one.pvalue for one in found])
+
+
+def paper_names(tests: Mapping[str, tuple[str, str]]) -> str:
+    """A sentence with links: which of our tests, on which plan, a label of the paper means."""
+    names = (f"{label} is [`{test}`](../compare/{test}.md) ({plan})" for test, (plan, label) in tests.items())
+    return f"The labels are those of the paper: {', '.join(names)}."

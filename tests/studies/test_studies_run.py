@@ -172,3 +172,20 @@ def test_a_training_part_with_one_class_has_no_nested_score():
         protocol_bias.nested_score(apart, "accuracy") == of.estimate.nested(apart, "accuracy", aggregate="fold").value
     )
     assert protocol_bias.nested_score(of.collect(configs, X, y, rng=0, progress=False), "roc_auc") is None
+
+
+# -- claims ----------------------------------------------------------------------------------------------------
+
+
+def test_a_correlation_below_zero_is_not_said_to_be_above():
+    result = registry.read("variance-parts")
+    assert "Holds: rho_1 and rho_2 are above zero" in variance_parts.verdict(result).because
+    first = next(row for row in result["rows"] if "rho1" in row)
+    first["rho1"] = -0.1
+    assert "Does not hold: rho_1 and rho_2 are above zero" in variance_parts.verdict(result).because
+
+
+def test_the_lowest_covariances_are_those_that_chance_can_explain():
+    rows = [{"n": n, "sets": 1000, "sds": [1.0, 1.0], "covariance": c} for n, c in ((0, 0.5), (96, 0.23), (128, 0.2))]
+    assert variance_parts.covariance_error(rows[2]) == pytest.approx(np.sqrt(1.04 / 999))
+    assert variance_parts.lowest(rows) == {96, 128}
