@@ -170,6 +170,10 @@ def test_arguments_that_do_not_go_together():
         compare.auto(oof, "config 0", "config 1")
     with pytest.raises(InputError, match="n_resamples is not an option of t_training; it has none"):
         compare.auto(oof, "accuracy", 0, 1, n_resamples=100)
+    with pytest.raises(
+        InputError, match=r"margin is not an option of t_training; .* For a margin, use compare\.non_inf"
+    ):
+        compare.auto(oof, "accuracy", 0, 1, margin=0.02)
 
 
 def test_a_metric_in_the_wrong_place_is_said_with_the_right_call():

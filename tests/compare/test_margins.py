@@ -160,7 +160,9 @@ def test_what_is_refused(options, says):
 def test_a_metric_of_sets_on_few_samples_names_what_to_use():
     oof = folds().sel(repeat=0)
     one = of.from_arrays(oof.y, oof.P, configs=oof.configs, response="proba")
-    with pytest.raises(NeedError, match=r"permutation with null=-0.05 needs a metric.* Use bootstrap or delong"):
+    with pytest.raises(
+        NeedError, match=r"permutation with null=-0.05 needs a metric.* Use bootstrap, or delong for roc_auc"
+    ):
         compare.non_inferior(one, "roc_auc", "small", "large", margin=0.05)
     assert compare.non_inferior(one, "roc_auc", "small", "large", margin=0.05, test="delong").method == "delong"
 

@@ -138,7 +138,8 @@ def check_options(test: PairTest, options: Mapping[str, Any]) -> None:
         if option not in test.options:
             known = ", ".join(f"`{name}`" for name in test.options)
             has = f"it has {known}" if known else "it has none"
-            raise InputError(needed=f"`{option}` is not an option of {test.name}", given=has)
+            remedy = "For a margin, use `compare.non_inferior` or `compare.equivalent`." if option == "margin" else ""
+            raise InputError(needed=f"`{option}` is not an option of {test.name}", given=has, remedy=remedy)
 
 
 def compare_pair(

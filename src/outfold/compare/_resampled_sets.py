@@ -342,7 +342,8 @@ def _score_of(kernels: list[tuple[Kernel, NDArray[np.intp]]], masks: NDArray[np.
 
 
 _SHIFTED = replace(
-    MEAN_OVER_SAMPLES, remedy="Swaps of sets can only show that there is some difference. Use `bootstrap` or `delong`."
+    MEAN_OVER_SAMPLES,
+    remedy="Swaps of sets can only show that there is some difference. Use `bootstrap`, or `delong` for roc_auc.",
 )
 
 
