@@ -25,7 +25,7 @@ def folder() -> Path:
     """Where the data sets are."""
     found = Path(os.environ.get(VARIABLE, DEFAULT))
     if not found.is_dir():
-        sys.exit(f"the data sets are not in {found}; give their folder with --data.")
+        sys.exit(f"the data sets are not in {found}; give their folder with --data, or DATA= of make study.")
     return found
 
 
