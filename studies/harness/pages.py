@@ -66,7 +66,8 @@ def index_page(studies: Sequence[Study], results: Mapping[str, Result], others: 
         "",
         "Most studies make tables and figures of a paper again, with Outfold's methods. Our numbers are beside the printed ones. "
         "`make study NAME=fold-number` runs a small part of a study in less than three minutes. With `FULL=1` it runs all of it: "
-        "you may stop it at any time, and the same command goes on. The data sets of the papers are not part of the project. "
+        "you may stop it at any time, and the same command goes on. Units that are in `studies/raw` are not run again; `RAW=` "
+        "names another folder, to begin anew. The data sets of the papers are not part of the project. "
         "Where a study needs them, add `DATA=` and their folder, with one `NAME.parquet` for each.",
         "",
         "## Verdicts",

@@ -89,7 +89,10 @@ def run_units(
     wanted = {key_of(unit): unit for unit in units}
     done = {key: record for key, record in raw.read().items() if key in wanted}
     todo = [unit for key, unit in wanted.items() if key not in done]
-    if todo:
+    if not todo:
+        words = "another folder (--raw, or RAW= of make study) runs them again"
+        print(f"{study.name}: all {len(done)} units were run before; {words}", file=sys.stderr)
+    else:
         progress = Progress(study, todo, len(done), minutes)
         with raw.open() as file:
             for record in finished(study.run, todo, jobs, progress.expired):

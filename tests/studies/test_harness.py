@@ -65,7 +65,7 @@ def run_all(study, path, **options):
     return run_units(study, list(study.units("full")), RawFile(path, study.version), **options)
 
 
-def test_a_run_that_was_stopped_goes_on(tmp_path):
+def test_a_run_that_was_stopped_goes_on(tmp_path, capsys):
     with pytest.raises(KeyboardInterrupt):
         run_all(make_study(stop_at_three), tmp_path / "raw.jsonl")
     assert CALLS == [0, 1, 2]
@@ -73,8 +73,10 @@ def test_a_run_that_was_stopped_goes_on(tmp_path):
     assert CALLS == [3, 4, 5]
     whole = run_all(make_study(), tmp_path / "other.jsonl")
     assert [(r.unit, r.row) for r in stopped.values()] == [(r.unit, r.row) for r in whole.values()]
+    assert "run before" not in capsys.readouterr().err
     run_all(make_study(), tmp_path / "raw.jsonl")
     assert CALLS == []
+    assert "counting: all 6 units were run before" in capsys.readouterr().err
 
 
 def test_two_processes_find_the_same(tmp_path):
