@@ -189,3 +189,10 @@ def test_the_lowest_covariances_are_those_that_chance_can_explain():
     rows = [{"n": n, "sets": 1000, "sds": [1.0, 1.0], "covariance": c} for n, c in ((0, 0.5), (96, 0.23), (128, 0.2))]
     assert variance_parts.covariance_error(rows[2]) == pytest.approx(np.sqrt(1.04 / 999))
     assert variance_parts.lowest(rows) == {96, 128}
+
+
+def test_the_truth_held_over_all_sizes_counts_subsamples():
+    level = bbc_datasets.LEVELS.index(0.95)
+    held = [0.0] * level + [0.5] + [0.0] * (len(bbc_datasets.LEVELS) - level - 1)
+    rows = [{"own": {"percentile": {"n": 4, "held": held}}}, {"own": {"percentile": {"n": 2, "held": held}}}]
+    assert bbc_datasets.held_at({"coverage": rows}, "own", 0.95) == "percentiles in 3 of 6"
